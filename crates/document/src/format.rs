@@ -1,0 +1,135 @@
+//! How figures are written, everywhere the same: PAGES, "Formats".
+
+/// What stands where nothing was measured.
+pub const NOTHING: &str = "—";
+
+/// From here on tok/s is written in thousands, as `18.5K`.
+const THOUSANDS_FROM: f64 = 10_000.0;
+
+/// A whole number with separators: `14,612`.
+#[must_use]
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// One decimal with separators: `1,037.5`.
+#[must_use]
+pub fn one_decimal(value: f64) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    let tenths = (value.abs() * 10.0).round() as u64;
+    let sign = if value < 0.0 && tenths > 0 { "-" } else { "" };
+    format!("{sign}{}.{}", count(tenths / 10), tenths % 10)
+}
+
+/// tok/s as in the tables: `18.5K`, `12K`, `1,037.5`, `8,174.0`.
+#[must_use]
+pub fn tok_s(value: f64) -> String {
+    match in_thousands(value) {
+        Some(text) => text,
+        None => one_decimal(value),
+    }
+}
+
+/// Prefill tok/s as in the chart: `18.5K`, `8,174`.
+#[must_use]
+pub fn tok_s_chart(value: f64) -> String {
+    match in_thousands(value) {
+        Some(text) => text,
+        None => whole(value),
+    }
+}
+
+fn in_thousands(value: f64) -> Option<String> {
+    // 9,999.96 would print as 10,000.0: what prints as 10,000 is written in thousands.
+    let is_large = value.is_finite() && (value * 10.0).round() / 10.0 >= THOUSANDS_FROM;
+    is_large.then(|| {
+        let text = one_decimal(value / 1000.0);
+        format!("{}K", text.strip_suffix(".0").unwrap_or(&text))
+    })
+}
+
+fn whole(value: f64) -> String {
+    if value.is_finite() && value >= 0.0 {
+        count(value.round() as u64)
+    } else {
+        NOTHING.to_owned()
+    }
+}
+
+/// TTFT: `1,674 ms`.
+#[must_use]
+pub fn ttft_ms(value: f64) -> String {
+    format!("{} ms", whole(value))
+}
+
+/// Time between tokens: `6.3 ms`.
+#[must_use]
+pub fn tbt_ms(value: f64) -> String {
+    format!("{} ms", one_decimal(value))
+}
+
+/// Length of a window: `30.0 s`.
+#[must_use]
+pub fn seconds(value: f64) -> String {
+    format!("{} s", one_decimal(value))
+}
+
+/// A context as its label: `8K`, `1019K`; tokens where it is no whole K.
+#[must_use]
+pub fn context(tokens: u64) -> String {
+    if tokens.is_multiple_of(1024) {
+        format!("{}K", tokens / 1024)
+    } else {
+        count(tokens)
+    }
+}
+
+/// GB without needless decimals: `384 GB`, `15.6 GB`.
+#[must_use]
+pub fn gigabytes(value: f64) -> String {
+    let text = one_decimal(value);
+    format!("{} GB", text.strip_suffix(".0").unwrap_or(&text))
+}
+
+/// An optional figure, or `—`.
+#[must_use]
+pub fn or_nothing<T>(value: Option<T>, write: impl FnOnce(T) -> String) -> String {
+    value.map_or_else(|| NOTHING.to_owned(), write)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_written_as_on_the_seed_pages() {
+        assert_eq!(tok_s(18_500.0), "18.5K");
+        assert_eq!(tok_s(12_000.0), "12K");
+        assert_eq!(tok_s(8174.0), "8,174.0");
+        assert_eq!(tok_s_chart(8174.0), "8,174");
+        assert_eq!(tok_s(1037.5), "1,037.5");
+        assert_eq!(tok_s(153.7), "153.7");
+        assert_eq!(ttft_ms(1674.0), "1,674 ms");
+        assert_eq!(tbt_ms(6.3), "6.3 ms");
+        assert_eq!(count(14_612), "14,612");
+        assert_eq!(seconds(29.9), "29.9 s");
+        assert_eq!(context(1_043_456), "1019K");
+        assert_eq!(gigabytes(384.0), "384 GB");
+    }
+
+    #[test]
+    fn what_rounds_to_ten_thousand_is_written_in_thousands() {
+        assert_eq!(tok_s(9_999.96), "10K");
+        assert_eq!(tok_s(9_999.94), "9,999.9");
+    }
+}

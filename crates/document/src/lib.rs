@@ -1,0 +1,27 @@
+#![doc = include_str!("../README.md")]
+
+mod cell;
+mod flag;
+pub mod format;
+mod plan;
+mod run;
+mod samples;
+mod schema;
+mod units;
+
+pub use cell::{
+    CacheProof, Cell, CellKey, CellStatus, Distribution, Phase, TimestampSource, TokenLedger,
+    TokenSource,
+};
+pub use flag::{Figure, Flag, FlagName};
+pub use plan::{Plan, PlanError, parse_context_tokens};
+pub use run::{
+    Engine, Extra, Hardware, ImportedFrom, Launch, LaunchProvenance, Model, PromptSharing,
+    RunDocument, RunEvent, SCHEMA, SCHEMA_MINOR, Settings, Source, Telemetry, Tool,
+};
+pub use samples::{
+    CellSamples, EngineReading, EngineTimings, Outcome, Repetition, RequestRole, RequestSample,
+    SampledLimits, SlotReading, TokenEvents, Usage, Window,
+};
+pub use schema::run_document_schema;
+pub use units::Micros;

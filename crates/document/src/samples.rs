@@ -1,0 +1,346 @@
+use serde::{Deserialize, Serialize};
+
+use crate::cell::CellKey;
+use crate::units::Micros;
+
+/// All that was seen of one cell: what a judge needs to compute its figures,
+/// now or again later. One line of the samples file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellSamples {
+    /// Which cell.
+    pub key: CellKey,
+    /// Why the cell was not run: it would exceed the KV cache.
+    #[serde(default)]
+    pub over_capacity: Option<String>,
+    /// Why the cell as a whole came to nothing (did not drain, server gone).
+    #[serde(default)]
+    pub failure: Option<String>,
+    /// What the judge must know of server and plan.
+    pub limits: SampledLimits,
+    /// The measured stretch; absent for prefill cells and cells that never got ready.
+    #[serde(default)]
+    pub window: Option<Window>,
+    /// Every request, in the order they were sent, failures included.
+    #[serde(default)]
+    pub requests: Vec<RequestSample>,
+    /// What the engine said of itself, in time order.
+    #[serde(default)]
+    pub readings: Vec<EngineReading>,
+}
+
+/// What the judge must know of server and plan.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SampledLimits {
+    /// Longest sequence of the model (or of one slot), tokens.
+    pub max_model_len: Option<u64>,
+    /// Longest answer asked for, tokens.
+    pub max_output_tokens: u64,
+    /// Block of the prefix cache, tokens.
+    pub block_tokens: Option<u64>,
+    /// Tokens the chat template adds, at most.
+    pub template_tokens: u64,
+    /// The engine writes exactly one token in each event.
+    pub one_token_per_event: bool,
+    /// The engine's readings tell running and waiting requests.
+    pub queue_is_reported: bool,
+    /// `ignore_eos` was in force, so a `stop` is unexpected.
+    pub ignore_eos: bool,
+}
+
+/// The measured stretch of a decode cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// When the streams were found ready.
+    pub open_us: Micros,
+    /// When measuring ended.
+    pub close_us: Micros,
+}
+
+impl Window {
+    /// Length, s.
+    #[must_use]
+    pub fn length_s(&self) -> f64 {
+        self.close_us.seconds_since(self.open_us)
+    }
+}
+
+/// What a request was for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RequestRole {
+    /// Cold, alone: its TTFT is the prefill measurement.
+    Scout,
+    /// Warms a slot; not judged but for failure.
+    Warmup,
+    /// One of a decode cell's streams.
+    Stream,
+}
+
+/// How a request ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Outcome {
+    /// The stream ended with a finish reason.
+    Completed {
+        /// `length`, `stop`, …
+        finish_reason: String,
+    },
+    /// The server answered with an error: status and what it said.
+    Refused {
+        /// HTTP status; 200 where the error came inside a stream.
+        status: u16,
+        /// What the server said, in one line.
+        message: String,
+    },
+    /// The connection or the stream broke off.
+    Broke {
+        /// What happened, in words.
+        reason: String,
+    },
+    /// Nothing came for too long.
+    TimedOut {
+        /// What was waited for, in words.
+        reason: String,
+    },
+    /// We cut it when the window closed (or the wave was over). Not a failure.
+    CutAtWindowEnd,
+}
+
+impl Outcome {
+    /// What went wrong, in words; `None` for an end that is no failure.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        match self {
+            Outcome::Completed { .. } | Outcome::CutAtWindowEnd => None,
+            Outcome::Refused { status, message } => Some(format!(
+                "the server refused a request (HTTP {status}): {message}"
+            )),
+            Outcome::Broke { reason } => Some(format!("a stream broke off: {reason}")),
+            Outcome::TimedOut { reason } => Some(format!("a stream went silent: {reason}")),
+        }
+    }
+}
+
+/// Token counts as the server reports them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Usage {
+    /// Tokens of the prompt, template included.
+    pub prompt_tokens: u64,
+    /// Tokens written.
+    pub completion_tokens: u64,
+    /// Prompt tokens served from cache, where the server says.
+    pub cached_tokens: Option<u64>,
+}
+
+/// The engine's own clockings of one request.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineTimings {
+    /// Time the engine spent on the prompt, ms.
+    pub prefill_ms: Option<f64>,
+    /// Time the engine spent writing, ms.
+    pub decode_ms: Option<f64>,
+}
+
+/// An answer that repeats itself at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repetition {
+    /// Length of the repeated text, characters.
+    pub unit_chars: u32,
+    /// How often it stands in a row.
+    pub times: u32,
+}
+
+/// One request: offsets on the run's clock, never durations.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RequestSample {
+    /// Which of the cell's streams, from 0.
+    pub stream: u32,
+    /// What it was for.
+    pub role: RequestRole,
+    /// When connecting began, where a new connection was needed.
+    #[serde(default)]
+    pub connect_began_us: Option<Micros>,
+    /// When that connection stood.
+    #[serde(default)]
+    pub connected_us: Option<Micros>,
+    /// When the request's last byte was written; absent if it never was.
+    #[serde(default)]
+    pub sent_us: Option<Micros>,
+    /// First event that carried content, where reasoning came before it.
+    #[serde(default)]
+    pub first_answer_us: Option<Micros>,
+    /// When the stream closed, or we closed it.
+    #[serde(default)]
+    pub closed_us: Option<Micros>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Every event that carried generated text.
+    #[serde(default)]
+    pub events: TokenEvents,
+    /// The last usage the server sent.
+    #[serde(default)]
+    pub usage: Option<Usage>,
+    /// Cached prompt tokens by the engine's counters, where only this request can have moved them.
+    #[serde(default)]
+    pub counted_cached_tokens: Option<u64>,
+    /// The engine's own clockings.
+    #[serde(default)]
+    pub timings: Option<EngineTimings>,
+    /// The answer's end loops.
+    #[serde(default)]
+    pub repetition: Option<Repetition>,
+}
+
+impl RequestSample {
+    /// Arrival of the first event that carried generated text.
+    #[must_use]
+    pub fn first_token_us(&self) -> Option<Micros> {
+        self.events.at_us.first().copied()
+    }
+
+    /// Arrival of the last event that carried generated text.
+    #[must_use]
+    pub fn last_token_us(&self) -> Option<Micros> {
+        self.events.at_us.last().copied()
+    }
+
+    /// Cached prompt tokens, by usage or else by counters.
+    #[must_use]
+    pub fn cached_tokens(&self) -> Option<u64> {
+        self.usage
+            .and_then(|usage| usage.cached_tokens)
+            .or(self.counted_cached_tokens)
+    }
+}
+
+/// Arrival times of a request's events, and the running token count after each
+/// where the server tells it. Stored as differences: small numbers compress well.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(from = "StoredEvents", into = "StoredEvents")]
+pub struct TokenEvents {
+    /// Arrival of each event, in order.
+    pub at_us: Vec<Micros>,
+    /// Tokens written so far, after each event; empty when the server does not say.
+    pub tokens_so_far: Vec<u32>,
+}
+
+impl TokenEvents {
+    /// Number of events.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.at_us.len()
+    }
+
+    /// Whether no event came.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.at_us.is_empty()
+    }
+}
+
+#[derive(Serialize, Deserialize, Clone)]
+struct StoredEvents {
+    /// Microseconds since the event before; the first since the run's start.
+    gap_us: Vec<u64>,
+    /// Tokens in each event; empty when unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tokens: Vec<u32>,
+}
+
+impl From<StoredEvents> for TokenEvents {
+    fn from(stored: StoredEvents) -> Self {
+        let mut at = 0u64;
+        let at_us = stored
+            .gap_us
+            .iter()
+            .map(|gap| {
+                at = at.saturating_add(*gap);
+                Micros(at)
+            })
+            .collect();
+        let mut total = 0u32;
+        let tokens_so_far = stored
+            .tokens
+            .iter()
+            .map(|tokens| {
+                total = total.saturating_add(*tokens);
+                total
+            })
+            .collect();
+        TokenEvents {
+            at_us,
+            tokens_so_far,
+        }
+    }
+}
+
+impl From<TokenEvents> for StoredEvents {
+    fn from(events: TokenEvents) -> Self {
+        let mut at = 0u64;
+        let gap_us = events
+            .at_us
+            .iter()
+            .map(|next| next.0.saturating_sub(std::mem::replace(&mut at, next.0)))
+            .collect();
+        let mut total = 0u32;
+        let tokens = events
+            .tokens_so_far
+            .iter()
+            .map(|next| next.saturating_sub(std::mem::replace(&mut total, *next)))
+            .collect();
+        StoredEvents { gap_us, tokens }
+    }
+}
+
+/// What the engine said of itself at one moment.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EngineReading {
+    /// When it was asked.
+    pub asked_us: Micros,
+    /// When the answer was complete.
+    pub answered_us: Micros,
+    /// Requests running.
+    pub running: Option<f64>,
+    /// Requests waiting.
+    pub waiting: Option<f64>,
+    /// Share of the KV cache in use, 0 to 1.
+    pub kv_used: Option<f64>,
+    /// Output tokens since the engine started; only where it grows with each step.
+    pub generated_tokens: Option<f64>,
+    /// Preemptions since the engine started.
+    pub preemptions: Option<f64>,
+    /// Engine steps since the engine started.
+    pub steps: Option<f64>,
+    /// Prompt tokens looked up in the prefix cache since the engine started.
+    pub cache_queried_tokens: Option<f64>,
+    /// Of these, tokens found.
+    pub cache_hit_tokens: Option<f64>,
+    /// Slots, for engines with fixed ones.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<SlotReading>,
+}
+
+impl EngineReading {
+    /// The moment the reading speaks of: midway between question and answer.
+    #[must_use]
+    pub fn at_us(&self) -> Micros {
+        Micros(self.asked_us.0 + self.answered_us.0.saturating_sub(self.asked_us.0) / 2)
+    }
+}
+
+/// One slot of an engine with fixed ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SlotReading {
+    /// Which slot.
+    pub slot: u32,
+    /// Which request it serves.
+    pub task: i64,
+    /// Whether it is at work.
+    pub is_processing: bool,
+    /// Tokens written for that request so far.
+    pub decoded_tokens: u64,
+}
