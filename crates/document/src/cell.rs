@@ -141,8 +141,11 @@ pub struct TokenLedger {
     pub usage_tokens: Option<f64>,
     /// The client's count over the same completed requests.
     pub usage_client_tokens: Option<f64>,
-    /// Growth of the engine's counter, interpolated to the window's edges.
+    /// Growth of the engine's counter, interpolated to the window's edges (or
+    /// over the stretches of the window in which it can be compared).
     pub engine_tokens: Option<f64>,
+    /// The client's count over the same stretches.
+    pub engine_client_tokens: Option<f64>,
 }
 
 /// One phase at one context and one concurrency.
@@ -162,6 +165,9 @@ pub struct Cell {
     /// Doubts, with evidence.
     #[serde(default)]
     pub flags: Vec<Flag>,
+    /// What is worth saying and casts no doubt.
+    #[serde(default)]
+    pub remarks: Vec<String>,
     /// Output tok/s of all requests inside the window; of a prefill cell, prompt tok/s.
     #[serde(default)]
     pub total_tok_s: Option<f64>,
@@ -247,6 +253,7 @@ impl Cell {
             status,
             reason: None,
             flags: Vec::new(),
+            remarks: Vec::new(),
             total_tok_s: None,
             total_tok_s_ci95: None,
             per_request_tok_s: None,

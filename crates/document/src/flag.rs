@@ -32,9 +32,9 @@ pub enum FlagName {
     Preempted,
     /// Answers stopped before max output.
     ShortOutput,
-    /// A prefill sample was served from cache.
+    /// Every prefill sample was served from cache.
     PrefixCacheHit,
-    /// The first prefill sample was colder than cold (compile, autotune).
+    /// The first prefill sample was colder than cold (compile, autotune) and is left out.
     ColdOutlier,
     /// A decode request's prompt was not in the cache, so its TTFT includes prefill.
     PrefixCacheMiss,
@@ -67,9 +67,13 @@ impl FlagName {
             | FlagName::ExceedsContext => true,
             FlagName::Repetition => figure != Figure::Prefill,
             FlagName::Unsteady => figure == Figure::DecodeTotal,
-            FlagName::PrefixCacheHit | FlagName::ColdOutlier => figure == Figure::Prefill,
+            FlagName::PrefixCacheHit => figure == Figure::Prefill,
             FlagName::PrefixCacheMiss => figure == Figure::Ttft,
-            FlagName::Preempted | FlagName::ShortOutput | FlagName::Throttled => false,
+            // The outlying sample is left out of the figure, which then stands.
+            FlagName::ColdOutlier
+            | FlagName::Preempted
+            | FlagName::ShortOutput
+            | FlagName::Throttled => false,
         }
     }
 

@@ -343,4 +343,10 @@ pub struct SlotReading {
     pub is_processing: bool,
     /// Tokens written for that request so far.
     pub decoded_tokens: u64,
+    /// Tokens of its prompt.
+    #[serde(default)]
+    pub prompt_tokens: Option<u64>,
+    /// Of these, tokens found in the slot's cache.
+    #[serde(default)]
+    pub cached_tokens: Option<u64>,
 }
