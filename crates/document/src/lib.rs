@@ -4,6 +4,7 @@ mod cell;
 mod flag;
 pub mod format;
 mod plan;
+mod read;
 mod run;
 mod samples;
 mod schema;
@@ -15,6 +16,7 @@ pub use cell::{
 };
 pub use flag::{Figure, Flag, FlagName};
 pub use plan::{Plan, PlanError, parse_context_tokens};
+pub use read::DocumentError;
 pub use run::{
     Engine, Extra, Hardware, ImportedFrom, Launch, LaunchProvenance, Model, PromptSharing,
     RunDocument, RunEvent, SCHEMA, SCHEMA_MINOR, Settings, Source, Telemetry, Tool,
