@@ -1,8 +1,10 @@
-//! House checks and regenerated files: `cargo xtask check`, `cargo xtask schema`.
+//! House checks and regenerated files: `cargo xtask check`, `cargo xtask schema`,
+//! `cargo xtask examples`.
 // Printing is this program's job.
 #![allow(clippy::print_stdout)]
 
 mod check;
+mod examples;
 mod schema;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +21,8 @@ enum Chore {
     Check,
     /// Write docs/schema/tokgrid.run-1.json from the types of the document crate.
     Schema,
+    /// Write examples/runs/ from the published pages' figures in examples/seeds/.
+    Examples,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
@@ -28,6 +32,12 @@ fn main() -> anyhow::Result<ExitCode> {
         Chore::Schema => {
             let path = schema::write(&root)?;
             println!("wrote {}", path.display());
+            Ok(ExitCode::SUCCESS)
+        }
+        Chore::Examples => {
+            for name in examples::write(&root)? {
+                println!("wrote examples/runs/{name}.json");
+            }
             Ok(ExitCode::SUCCESS)
         }
     }
