@@ -18,7 +18,8 @@ const FIGURES: &str = ".figures.json";
 pub fn write(root: &Path) -> anyhow::Result<Vec<String>> {
     let seeds = root.join("examples/seeds");
     let mut names = Vec::new();
-    let listed = std::fs::read_dir(&seeds).with_context(|| format!("reading {}", seeds.display()))?;
+    let listed =
+        std::fs::read_dir(&seeds).with_context(|| format!("reading {}", seeds.display()))?;
     for entry in listed {
         let file_name = entry?.file_name();
         if let Some(name) = file_name.to_str().and_then(|file| file.strip_suffix(FACTS)) {
