@@ -1,1 +1,8 @@
 #![doc = include_str!("../README.md")]
+
+mod readings;
+mod scenario;
+mod serve;
+
+pub use readings::READING_EVERY_MS;
+pub use scenario::{Counting, Scenario, completed, prefill, scout};
