@@ -53,6 +53,7 @@ pub fn text_files(root: &Path) -> anyhow::Result<Vec<TextFile>> {
         .hidden(false)
         .require_git(false)
         .git_global(false)
+        .parents(false)
         .filter_entry(|entry| entry.file_name() != ".git")
         .sort_by_file_path(Path::cmp)
         .build();
