@@ -1,2 +1,5 @@
 //! Wiring only.
+
+mod terminal;
+
 fn main() {}
