@@ -24,6 +24,9 @@ pub struct RunDocument {
     /// SHA-256 of the samples file beside the document, hex.
     #[serde(default)]
     pub samples_sha256: Option<String>,
+    /// Its length: what lies beyond was written by a run that was cut off.
+    #[serde(default)]
+    pub samples_bytes: Option<u64>,
     /// Names the run everywhere (UUID).
     pub id: String,
     /// RFC 3339, UTC.

@@ -26,6 +26,27 @@ pub struct CellSamples {
     /// What the engine said of itself, in time order.
     #[serde(default)]
     pub readings: Vec<EngineReading>,
+    /// Wall clock at offset 0, microseconds since 1970: for laying these offsets
+    /// beside a log of the server. Never used for a figure.
+    #[serde(default)]
+    pub clock_origin_unix_us: Option<u64>,
+}
+
+impl CellSamples {
+    /// Samples of a cell of which nothing has been seen yet.
+    #[must_use]
+    pub fn empty(key: CellKey, limits: SampledLimits) -> CellSamples {
+        CellSamples {
+            key,
+            over_capacity: None,
+            failure: None,
+            limits,
+            window: None,
+            requests: Vec::new(),
+            readings: Vec::new(),
+            clock_origin_unix_us: None,
+        }
+    }
 }
 
 /// What the judge must know of server and plan.
@@ -319,6 +340,8 @@ pub struct EngineReading {
     pub cache_queried_tokens: Option<f64>,
     /// Of these, tokens found.
     pub cache_hit_tokens: Option<f64>,
+    /// Time spent in prefill since the engine started, summed over requests, s.
+    pub prefill_s: Option<f64>,
     /// Slots, for engines with fixed ones.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub slots: Vec<SlotReading>,

@@ -1,0 +1,320 @@
+//! One stream: send a request, read its answer, stamp what comes.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use bytes::Bytes;
+use document::{Micros, Outcome, RequestRole, RequestSample, TokenEvents};
+use http::Method;
+use http::header::CONTENT_TYPE;
+use hyper::body::Incoming;
+use tokio_util::sync::CancellationToken;
+
+use crate::answer_stream::AnswerStream;
+use crate::client::request;
+use crate::clock::RunClock;
+use crate::connection::Connection;
+use crate::live::{Live, LiveStream};
+use crate::repetition;
+use crate::target::Target;
+
+/// After the finish reason, usage and the end are due at once; a server that
+/// takes longer is read to its end beside the next request.
+const TAIL_GRACE: Duration = Duration::from_millis(30);
+/// What comes later than this after the finish reason is not waited for.
+pub(crate) const TAIL_PATIENCE: Duration = Duration::from_secs(10);
+/// How much of an error's body is read, bytes.
+const MAX_ERROR_BYTES: usize = 64 * 1024;
+/// How long an error's body may take.
+const ERROR_PATIENCE: Duration = Duration::from_secs(5);
+
+/// What all requests of a wave have in common.
+#[derive(Clone)]
+pub(crate) struct Wave {
+    pub target: Arc<Target>,
+    pub addresses: Arc<[SocketAddr]>,
+    pub clock: RunClock,
+    pub path: &'static str,
+    pub role: RequestRole,
+    pub live: Arc<Live>,
+}
+
+/// A request's answer, read as far as its finish reason.
+pub(crate) enum Read {
+    /// Read to its end (or failed, or cut).
+    Whole(Box<RequestSample>),
+    /// Finished, but the server has not closed: the rest is read elsewhere.
+    Tail(Box<Tail>),
+}
+
+/// A finished answer whose stream is still open.
+pub(crate) struct Tail {
+    connection: Connection,
+    body: Incoming,
+    answer: AnswerStream,
+    sample: RequestSample,
+    clock: RunClock,
+}
+
+/// Ends of an exchange before there is a stream of events.
+enum NoStream {
+    Cut,
+    Failed(Outcome),
+}
+
+impl Wave {
+    fn stream(&self, stream: u32) -> &LiveStream {
+        &self.live.streams[stream as usize]
+    }
+
+    pub async fn connect(&self) -> Result<Connection, Outcome> {
+        Connection::open(&self.target, &self.addresses, self.clock)
+            .await
+            .map_err(|error| Outcome::Broke { reason: format!("could not connect: {error}") })
+    }
+
+    /// Sends `body` on `connection` (or a new one) and reads the answer up to its
+    /// finish reason. A connection still good is left in `connection`.
+    pub async fn perform(
+        &self,
+        connection: &mut Option<Connection>,
+        stream: u32,
+        body: Bytes,
+        cut: &CancellationToken,
+    ) -> Read {
+        let live = self.stream(stream);
+        let mut sample = RequestSample {
+            stream,
+            role: self.role,
+            connect_began_us: None,
+            connected_us: None,
+            sent_us: None,
+            first_answer_us: None,
+            closed_us: None,
+            outcome: Outcome::CutAtWindowEnd,
+            events: TokenEvents::default(),
+            usage: None,
+            counted_cached_tokens: None,
+            timings: None,
+            repetition: None,
+        };
+        live.began(self.clock.now());
+        let started = self.start(connection, &mut sample, live, body, cut).await;
+        let read = match started {
+            Ok((open, incoming)) => self.read(connection, open, incoming, sample, live, cut).await,
+            Err(no_stream) => {
+                *connection = None;
+                if let NoStream::Failed(outcome) = no_stream {
+                    sample.outcome = outcome;
+                } else if live.is_overdue.load(Relaxed) {
+                    sample.outcome = overdue("no answer came");
+                }
+                sample.closed_us = Some(self.clock.now());
+                Read::Whole(Box::new(sample))
+            }
+        };
+        live.ended();
+        if let Read::Whole(sample) = &read
+            && sample.outcome.failure().is_some()
+        {
+            self.live.failures.fetch_add(1, Relaxed);
+        }
+        read
+    }
+
+    /// Connects where needed, sends, and checks the head of the answer.
+    async fn start(
+        &self,
+        kept: &mut Option<Connection>,
+        sample: &mut RequestSample,
+        live: &LiveStream,
+        body: Bytes,
+        cut: &CancellationToken,
+    ) -> Result<(Connection, Incoming), NoStream> {
+        let reusable = match kept.take() {
+            Some(mut connection) => connection.is_ready().await.then_some(connection),
+            None => None,
+        };
+        let mut connection = match reusable {
+            Some(connection) => connection,
+            None => tokio::select! {
+                biased;
+                () = cut.cancelled() => return Err(NoStream::Cut),
+                opened = self.connect() => opened.map_err(NoStream::Failed)?,
+            },
+        };
+        sample.connect_began_us = Some(connection.began_us);
+        sample.connected_us = Some(connection.stood_us);
+        let request = request(&self.target, Method::POST, self.path, body);
+        let sent = tokio::select! {
+            biased;
+            () = cut.cancelled() => None,
+            sent = connection.send(request) => Some(sent),
+        };
+        let written_us = connection.written_us();
+        if written_us > connection.stood_us {
+            sample.sent_us = Some(written_us);
+            live.sent_us.store(written_us.0, Relaxed);
+        }
+        let response = match sent {
+            None => return Err(NoStream::Cut),
+            Some(Err(error)) => {
+                let reason = format!("the server closed the connection before it answered ({error})");
+                return Err(NoStream::Failed(Outcome::Broke { reason }));
+            }
+            Some(Ok(response)) => response,
+        };
+        live.seen_us.store(self.clock.now().0, Relaxed);
+        let status = response.status().as_u16();
+        let content_type = response.headers().get(CONTENT_TYPE);
+        let content_type = content_type.and_then(|v| v.to_str().ok()).unwrap_or_default();
+        let is_stream = status == 200
+            && (content_type.starts_with("text/event-stream") || content_type.is_empty());
+        let content_type = content_type.to_owned();
+        let mut incoming = response.into_body();
+        if is_stream {
+            return Ok((connection, incoming));
+        }
+        let text = error_text(&mut connection, &mut incoming).await;
+        Err(NoStream::Failed(self.refusal(status, &content_type, &text)))
+    }
+
+    fn refusal(&self, status: u16, content_type: &str, body: &[u8]) -> Outcome {
+        let said = self.target.redact(&wire::error_body::sentence(body));
+        let message = if status == 200 {
+            format!("it answered with {content_type} instead of a stream of events: {said}")
+        } else {
+            said
+        };
+        Outcome::Refused { status, message }
+    }
+
+    /// Reads events until the answer has finished, fails or is cut.
+    async fn read(
+        &self,
+        kept: &mut Option<Connection>,
+        mut connection: Connection,
+        mut body: Incoming,
+        sample: RequestSample,
+        live: &LiveStream,
+        cut: &CancellationToken,
+    ) -> Read {
+        let mut answer = AnswerStream::new();
+        let cancelled = cut.cancelled();
+        tokio::pin!(cancelled);
+        let broken = loop {
+            let frame = tokio::select! {
+                biased;
+                frame = connection.frame(&mut body) => frame,
+                () = &mut cancelled => return self.cut_off(answer, sample, live),
+            };
+            match frame {
+                None => break None,
+                Some(Err(error)) => break Some(format!("the connection broke off ({error})")),
+                Some(Ok(frame)) => {
+                    let Ok(bytes) = frame.into_data() else { continue };
+                    let at = connection.read_us();
+                    let brought = answer.take(&bytes, at);
+                    live.seen_us.store(at.0, Relaxed);
+                    if brought.is_first {
+                        live.first_token(at);
+                        self.live.newest_first_us.fetch_max(at.0, Relaxed);
+                    }
+                    self.live.tokens.fetch_add(u64::from(brought.tokens), Relaxed);
+                }
+            }
+            if answer.has_finished() {
+                let tail = Tail { connection, body, answer, sample, clock: self.clock };
+                return tail.finish_soon(kept).await;
+            }
+        };
+        Read::Whole(Box::new(fill(sample, answer, broken, self.clock.now())))
+    }
+
+    fn cut_off(&self, mut answer: AnswerStream, sample: RequestSample, live: &LiveStream) -> Read {
+        let is_overdue = live.is_overdue.load(Relaxed);
+        let mut sample = fill(sample, std::mem::replace(&mut answer, AnswerStream::new()), None, self.clock.now());
+        sample.outcome =
+            if is_overdue { overdue("no further token came") } else { Outcome::CutAtWindowEnd };
+        Read::Whole(Box::new(sample))
+    }
+}
+
+impl Tail {
+    /// Reads the rest if it comes at once; else hands the stream back open.
+    async fn finish_soon(mut self, kept: &mut Option<Connection>) -> Read {
+        match tokio::time::timeout(TAIL_GRACE, self.rest()).await {
+            Ok(broken) => {
+                let sample = fill(self.sample, self.answer, broken, self.clock.now());
+                if matches!(sample.outcome, Outcome::Completed { .. }) {
+                    *kept = Some(self.connection);
+                }
+                Read::Whole(Box::new(sample))
+            }
+            Err(_) => Read::Tail(Box::new(self)),
+        }
+    }
+
+    /// Reads to the end of the stream, or as long as anyone should wait.
+    pub async fn finish(mut self) -> RequestSample {
+        let broken = match tokio::time::timeout(TAIL_PATIENCE, self.rest()).await {
+            Ok(broken) => broken,
+            // The answer itself was complete.
+            Err(_) => None,
+        };
+        fill(self.sample, self.answer, broken, self.clock.now())
+    }
+
+    async fn rest(&mut self) -> Option<String> {
+        while let Some(frame) = self.connection.frame(&mut self.body).await {
+            match frame {
+                Ok(frame) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        self.answer.take(&bytes, self.connection.read_us());
+                    }
+                }
+                Err(error) => return Some(format!("the connection broke off ({error})")),
+            }
+        }
+        None
+    }
+}
+
+fn fill(
+    mut sample: RequestSample,
+    mut answer: AnswerStream,
+    broken: Option<String>,
+    now: Micros,
+) -> RequestSample {
+    sample.outcome = answer.outcome(broken);
+    sample.first_answer_us = answer.first_answer_us;
+    sample.usage = answer.usage;
+    sample.timings = answer.timings;
+    sample.repetition = repetition::find(answer.tail());
+    sample.events = answer.take_events();
+    sample.closed_us = Some(now);
+    sample
+}
+
+fn overdue(what: &str) -> Outcome {
+    Outcome::TimedOut { reason: format!("{what} for longer than allowed") }
+}
+
+async fn error_text(connection: &mut Connection, body: &mut Incoming) -> Vec<u8> {
+    let mut text = Vec::new();
+    let reading = async {
+        while let Some(Ok(frame)) = connection.frame(body).await {
+            if let Ok(data) = frame.into_data() {
+                text.extend_from_slice(&data);
+            }
+            if text.len() > MAX_ERROR_BYTES {
+                break;
+            }
+        }
+    };
+    // What came in time is what there is to say.
+    let _ = tokio::time::timeout(ERROR_PATIENCE, reading).await;
+    text
+}
