@@ -1,0 +1,3 @@
+//! Pages, each a view model and the templates of its sections.
+
+pub mod run;

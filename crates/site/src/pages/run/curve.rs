@@ -1,0 +1,228 @@
+use askama::Template;
+use document::{Cell, CellStatus, format};
+
+use super::grid::Grid;
+use super::shown::{trusted_per_request_tok_s, trusted_total_tok_s};
+
+/// Size of the picture and of its plot, in the picture's own units.
+const WIDTH: f64 = 520.0;
+const HEIGHT: f64 = 300.0;
+const LEFT: f64 = 54.0;
+const RIGHT: f64 = 508.0;
+const TOP: f64 = 10.0;
+const BOTTOM: f64 = 262.0;
+/// About how many labels an axis has.
+const TICKS: f64 = 5.0;
+/// Lines that differ in colour; the style has as many classes `c0`, `c1`, …
+const COLOURS: usize = 8;
+/// Shapes of the points, so that colour is not needed to tell lines apart: circle,
+/// square, diamond, triangle.
+const SHAPES: usize = 4;
+
+/// Total tok/s against tok/s of one request, a line for each context.
+#[derive(Debug, Template)]
+#[template(path = "run/curve.html")]
+pub struct Curve {
+    /// The viewBox.
+    pub view_box: String,
+    /// Left end of the grid lines.
+    pub left: f64,
+    /// Right end of the grid lines.
+    pub right: f64,
+    /// Where the labels of the x axis stand.
+    pub x_labels_y: f64,
+    /// Where the axis' own name stands.
+    pub x_name_y: f64,
+    /// Middle of the plot, across.
+    pub middle_x: f64,
+    /// Middle of the plot, down.
+    pub middle_y: f64,
+    /// Labels of the x axis.
+    pub x_ticks: Vec<Tick>,
+    /// Labels of the y axis.
+    pub y_ticks: Vec<Tick>,
+    /// One for each context.
+    pub lines: Vec<Line>,
+}
+
+/// A label of an axis.
+#[derive(Debug)]
+pub struct Tick {
+    /// Where.
+    pub at: String,
+    /// What.
+    pub text: String,
+}
+
+/// A context's cells, by requests at once.
+#[derive(Debug)]
+pub struct Line {
+    /// Class of the colour.
+    pub colour: usize,
+    /// `8K`.
+    pub context: String,
+    /// Points of the polyline.
+    pub path: String,
+    /// The cells.
+    pub points: Vec<Point>,
+    /// The shape of its points, at 0,0.
+    pub shape: &'static str,
+}
+
+/// A cell.
+#[derive(Debug)]
+pub struct Point {
+    /// Across.
+    pub x: String,
+    /// Down.
+    pub y: String,
+    /// The cell in words.
+    pub words: String,
+}
+
+impl Curve {
+    pub(crate) fn of(grid: &Grid) -> Option<Curve> {
+        let x_axis = Axis::up_to(largest(grid, trusted_per_request_tok_s)?, LEFT, RIGHT);
+        let y_axis = Axis::up_to(largest(grid, trusted_total_tok_s)?, BOTTOM, TOP);
+        let lines: Vec<Line> = grid
+            .contexts
+            .iter()
+            .enumerate()
+            .filter_map(|(at, tokens)| line(grid, at, *tokens, &x_axis, &y_axis))
+            .collect();
+        // One point is no curve.
+        if lines.iter().all(|line| line.points.len() < 2) {
+            return None;
+        }
+        Some(Curve {
+            view_box: format!("0 0 {WIDTH} {HEIGHT}"),
+            left: LEFT,
+            right: RIGHT,
+            x_labels_y: BOTTOM + 16.0,
+            x_name_y: BOTTOM + 33.0,
+            middle_x: (LEFT + RIGHT) / 2.0,
+            middle_y: (TOP + BOTTOM) / 2.0,
+            x_ticks: x_axis.ticks(),
+            y_ticks: y_axis.ticks(),
+            lines,
+        })
+    }
+}
+
+/// Cells that may be compared: a queued cell says more of the queue than of speed.
+fn shown_cells<'run>(grid: &Grid<'run>) -> impl Iterator<Item = &'run Cell> {
+    grid.decode_cells()
+        .filter(|cell| cell.status == CellStatus::Valid)
+}
+
+fn largest(grid: &Grid, of: fn(&Cell) -> Option<f64>) -> Option<f64> {
+    shown_cells(grid).filter_map(of).max_by(f64::total_cmp)
+}
+
+fn line(grid: &Grid, at: usize, context_tokens: u64, x: &Axis, y: &Axis) -> Option<Line> {
+    let context = format::context(context_tokens);
+    let points: Vec<Point> = shown_cells(grid)
+        .filter(|cell| cell.context_tokens == context_tokens)
+        .filter_map(|cell| {
+            let each = trusted_per_request_tok_s(cell)?;
+            let all = trusted_total_tok_s(cell)?;
+            Some(Point {
+                x: written(x.place(each)),
+                y: written(y.place(all)),
+                words: format!(
+                    "{context}, {} at once: {} tok/s, {} per request",
+                    cell.concurrency,
+                    format::tok_s(all),
+                    format::tok_s(each)
+                ),
+            })
+        })
+        .collect();
+    let path: Vec<String> = points.iter().map(|p| format!("{},{}", p.x, p.y)).collect();
+    (!points.is_empty()).then(|| Line {
+        colour: at % COLOURS,
+        path: path.join(" "),
+        points,
+        shape: shape(at % SHAPES),
+        context,
+    })
+}
+
+/// Path data of a point's shape.
+fn shape(of: usize) -> &'static str {
+    match of {
+        0 => "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
+        1 => "M-2.7-2.7h5.4v5.4h-5.4z",
+        2 => "M0-3.8L3.8 0L0 3.8L-3.8 0z",
+        _ => "M0-3.6L3.5 2.7H-3.5z",
+    }
+}
+
+/// An axis from zero.
+struct Axis {
+    /// Figures between labels.
+    step: f64,
+    /// Figure at the far end.
+    high: f64,
+    /// Place of zero.
+    from: f64,
+    /// Place of the far end.
+    to: f64,
+}
+
+impl Axis {
+    fn up_to(largest: f64, from: f64, to: f64) -> Axis {
+        Axis {
+            step: round_step(largest / TICKS),
+            high: largest * 1.04,
+            from,
+            to,
+        }
+    }
+
+    fn place(&self, figure: f64) -> f64 {
+        self.from + figure / self.high * (self.to - self.from)
+    }
+
+    fn ticks(&self) -> Vec<Tick> {
+        let count = (self.high / self.step) as u32;
+        (0..=count)
+            .map(|nth| {
+                let figure = f64::from(nth) * self.step;
+                let text = format::tok_s(figure);
+                Tick {
+                    at: written(self.place(figure)),
+                    text: text.strip_suffix(".0").unwrap_or(&text).to_owned(),
+                }
+            })
+            .collect()
+    }
+}
+
+/// 1, 2, 2.5 or 5 times a power of ten, the next at or above `raw`.
+fn round_step(raw: f64) -> f64 {
+    let power = 10f64.powf(raw.log10().floor());
+    let factors = [1.0, 2.0, 2.5, 5.0, 10.0];
+    let found = factors.into_iter().find(|factor| factor * power >= raw);
+    found.unwrap_or(10.0) * power
+}
+
+fn written(place: f64) -> String {
+    format!("{place:.1}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_start_at_zero_and_have_round_labels() {
+        let axis = Axis::up_to(1335.7, 0.0, 100.0);
+        let ticks = axis.ticks();
+        assert_eq!(ticks[0].text, "0");
+        assert_eq!(ticks[0].at, "0.0");
+        assert_eq!(ticks[1].text, "500");
+        assert_eq!(round_step(37.0), 50.0);
+        assert_eq!(round_step(0.21), 0.25);
+    }
+}

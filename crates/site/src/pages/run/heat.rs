@@ -1,0 +1,69 @@
+/// Colour steps of a heat map: the classes `h0` (pale) to `h8` (deep) of the style.
+const STEPS: u32 = 9;
+
+/// Where a figure lies between the smallest and the largest of a map.
+///
+/// Throughput grows by factors, so steps are of equal ratio: on a linear scale
+/// all of the left columns would look alike.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scale {
+    /// Smallest figure.
+    pub low: f64,
+    /// Largest figure.
+    pub high: f64,
+}
+
+impl Scale {
+    /// Of positive figures; `None` when there are none.
+    pub fn of(figures: impl Iterator<Item = f64>) -> Option<Scale> {
+        figures
+            .filter(|figure| figure.is_finite() && *figure > 0.0)
+            .fold(None, |scale, figure| {
+                Some(match scale {
+                    None => Scale {
+                        low: figure,
+                        high: figure,
+                    },
+                    Some(Scale { low, high }) => Scale {
+                        low: low.min(figure),
+                        high: high.max(figure),
+                    },
+                })
+            })
+    }
+
+    /// The step of a figure, 0 to 8. When all are the same, the middle one.
+    pub fn step(&self, figure: f64) -> u32 {
+        let spread = (self.high / self.low).ln();
+        if spread <= f64::EPSILON {
+            return STEPS / 2;
+        }
+        let share = ((figure / self.low).ln() / spread).clamp(0.0, 1.0);
+        ((share * f64::from(STEPS)) as u32).min(STEPS - 1)
+    }
+
+    /// All steps, pale to deep.
+    pub fn steps() -> Vec<u32> {
+        (0..STEPS).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_is_palest_and_the_largest_deepest() {
+        let scale = Scale::of([10.0, 1000.0, 100.0].into_iter()).expect("a scale");
+        assert_eq!(scale.step(10.0), 0);
+        assert_eq!(scale.step(100.0), 4);
+        assert_eq!(scale.step(1000.0), 8);
+    }
+
+    #[test]
+    fn one_figure_alone_is_neither_pale_nor_deep() {
+        let scale = Scale::of([7.0].into_iter()).expect("a scale");
+        assert_eq!(scale.step(7.0), 4);
+        assert!(Scale::of([0.0, f64::NAN].into_iter()).is_none());
+    }
+}

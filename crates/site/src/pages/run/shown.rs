@@ -1,0 +1,69 @@
+use askama::Template;
+use document::{Cell, CellStatus, Figure, format};
+
+/// A figure as it is written, struck through where a flag takes it away.
+#[derive(Debug, Clone, PartialEq, Eq, Template)]
+#[template(path = "run/shown.html")]
+pub struct Shown {
+    /// The figure in the pages' format, or `—`.
+    pub text: String,
+    /// A flag takes it away.
+    pub is_struck: bool,
+}
+
+impl Shown {
+    /// `text` of `cell`, whose trust hangs on `figure`. A failed cell shows no figure.
+    pub(crate) fn of(cell: &Cell, figure: Figure, text: Option<String>) -> Shown {
+        match text {
+            Some(text) if cell.status != CellStatus::Failed => Shown {
+                text,
+                is_struck: cell.is_taken_away(figure),
+            },
+            Some(_) | None => Shown::nothing(),
+        }
+    }
+
+    /// What stands where nothing was measured.
+    pub(crate) fn nothing() -> Shown {
+        Shown {
+            text: format::NOTHING.to_owned(),
+            is_struck: false,
+        }
+    }
+}
+
+/// TTFT in the pages' format. `≥` where requests still waited for their first
+/// token when the window closed, so that the true figure is larger.
+pub(crate) fn ttft(cell: &Cell) -> Option<String> {
+    let text = format::ttft_ms(cell.ttft_ms_p50()?);
+    Some(if cell.ttft_censored == Some(true) {
+        format!("≥ {text}")
+    } else {
+        text
+    })
+}
+
+/// Total tok/s that may be compared: measured and not taken away.
+pub(crate) fn trusted_total_tok_s(cell: &Cell) -> Option<f64> {
+    trusted(cell, Figure::DecodeTotal, cell.total_tok_s)
+}
+
+/// Per-request tok/s that may be compared: measured and not taken away.
+pub(crate) fn trusted_per_request_tok_s(cell: &Cell) -> Option<f64> {
+    trusted(cell, Figure::DecodeLatency, cell.per_request_tok_s)
+}
+
+/// Prompt tok/s that may be compared: measured and not taken away.
+pub(crate) fn trusted_prompt_tok_s(cell: &Cell) -> Option<f64> {
+    trusted(cell, Figure::Prefill, cell.total_tok_s)
+}
+
+fn trusted(cell: &Cell, figure: Figure, value: Option<f64>) -> Option<f64> {
+    let has_figures = match cell.status {
+        CellStatus::Valid | CellStatus::Queued => true,
+        CellStatus::OverCapacity | CellStatus::Failed => false,
+    };
+    value.filter(|value| {
+        has_figures && value.is_finite() && *value > 0.0 && !cell.is_taken_away(figure)
+    })
+}
