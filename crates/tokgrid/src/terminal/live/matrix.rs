@@ -122,17 +122,15 @@ impl Shape {
         }
         let columns = hidden("columns", &self.columns, self.concurrencies.len());
         let rows = hidden("rows", &self.rows, self.contexts.len());
-        // What is out of sight has to be said even where room is short.
-        above.push_str(
-            match (
-                self.concurrencies.is_empty(),
-                columns.is_some() || rows.is_some(),
-            ) {
-                (true, _) => "",
-                (false, true) => "  Decode",
-                (false, false) => "  Sustained decode: total tok/s by requests at once",
-            },
-        );
+        let is_all_in_sight = columns.is_none() && rows.is_none();
+        if !self.concurrencies.is_empty() {
+            above.push_str(if is_all_in_sight {
+                "  Sustained decode: total tok/s by requests at once"
+            } else {
+                // What is out of sight has to be said even where room is short.
+                "  Decode"
+            });
+        }
         for text in [columns, rows].into_iter().flatten() {
             above.push_str(&format!(" · {text}"));
         }
