@@ -30,7 +30,7 @@ pub enum PromptCache {
 pub struct Features {
     /// Cumulative usage in every event, with `continuous_usage_stats`.
     pub continuous_usage: Support,
-    /// Every event with text is exactly one token, while nothing is speculated.
+    /// Every event with text is exactly one token.
     pub one_token_per_event: Support,
     /// `ignore_eos` keeps an answer going to its limit.
     pub ignore_eos: Support,

@@ -51,9 +51,9 @@ impl Engine for LlamaCpp {
     }
 
     /// With `timings_per_token`, every event with text counts the tokens so far,
-    /// on both routes; `continuous_usage_stats` is ignored. An event is one token,
-    /// but one that ends inside a character is held back, and the next event
-    /// counts two.
+    /// on both routes; `continuous_usage_stats` is ignored. An event is one token
+    /// only in plain text: a character of several tokens comes as one event, so
+    /// 48 tokens of emoji were 16 events.
     ///
     /// Usage tells `cached_tokens` at the end on both routes. A warm slot finds
     /// all but one token of its prompt: one is always processed. `id_slot` sends
@@ -63,7 +63,7 @@ impl Engine for LlamaCpp {
         count_fields.insert("timings_per_token".to_owned(), json!(true));
         Features {
             continuous_usage: Support::No,
-            one_token_per_event: Support::Yes,
+            one_token_per_event: Support::No,
             ignore_eos: Support::Yes,
             cancel_on_close: Support::Yes,
             prompt_token_ids: Support::Yes,

@@ -256,3 +256,24 @@ fn what_is_no_frame_is_quoted() {
     assert!(parse(br#"{"choices":{}}"#).is_err());
     assert!(parse(b"[]").is_err());
 }
+
+#[test]
+fn llama_cpp_counts_in_every_event_on_both_routes() {
+    for (stream, silent_events) in [
+        (
+            &include_bytes!("fixtures/llama.cpp-chat-timings-per-token.sse")[..],
+            5,
+        ),
+        (
+            &include_bytes!("fixtures/llama.cpp-completions-timings-per-token.sse")[..],
+            3,
+        ),
+    ] {
+        let told = replay(stream);
+        assert_eq!(
+            (told.cumulative, told.silent_events),
+            (vec![1, 2, 3, 4], silent_events)
+        );
+        assert_eq!(told.usage.unwrap().completion_tokens, Some(4));
+    }
+}
