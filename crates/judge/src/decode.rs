@@ -4,7 +4,7 @@ use document::{
 
 use crate::statistics::{distribution, median};
 use crate::timeline::{Timeline, timelines};
-use crate::{flags, ledger, verdict};
+use crate::{flags, ledger, verdict, warmth};
 
 /// A stream with fewer tokens than this inside the window says little about the
 /// time between them; it is left out where others have more.
@@ -12,7 +12,8 @@ const MIN_TBT_TOKENS: f64 = 16.0;
 
 /// Figures of a decode cell (METHOD, "Sustained decode").
 pub(crate) fn judge(samples: &CellSamples) -> Cell {
-    let Some(window) = samples.window else {
+    let measured = samples.window.filter(|w| w.close_us > w.open_us);
+    let Some(window) = measured else {
         return Cell {
             reason: Some("the streams never got ready, so no window was measured".to_owned()),
             ..Cell::empty(samples.key, CellStatus::Failed)
@@ -37,6 +38,7 @@ pub(crate) fn judge(samples: &CellSamples) -> Cell {
     cell.token_ledger = Some(ledger.counts);
     cell.kv_used_peak = readings_inside(samples, window)
         .filter_map(|r| r.kv_used)
+        .filter(|used| used.is_finite() && *used >= 0.0)
         .reduce(f64::max);
     remarks(&mut cell, &streams, queue.is_inferred && queue.is_queued);
     cell.flags
@@ -62,13 +64,8 @@ fn totals(cell: &mut Cell, streams: &[Timeline<'_>], window: Window) {
         .sum();
     let length_s = window.length_s();
     cell.output_tokens = Some(tokens.round() as u64);
-    cell.total_tok_s = (length_s > 0.0).then(|| tokens / length_s);
-    let active_s: f64 = streams
-        .iter()
-        .filter_map(|s| s.active(window.close_us))
-        .map(|(from, to)| to.seconds_since(from.max(window.open_us)).max(0.0))
-        .sum();
-    cell.average_active = (length_s > 0.0).then(|| active_s / length_s);
+    cell.total_tok_s = Some(tokens / length_s);
+    cell.average_active = Some(average_active(streams, window));
     let is_inside = |s: &&Timeline<'_>| {
         matches!(s.request.outcome, Outcome::Completed { .. })
             && s.at_us
@@ -90,6 +87,16 @@ fn totals(cell: &mut Cell, streams: &[Timeline<'_>], window: Window) {
     .map(|tokens| tokens.round() as u64);
 }
 
+/// Time average of the streams at work between two moments of the cell.
+pub(crate) fn average_active(streams: &[Timeline<'_>], window: Window) -> f64 {
+    let active_s: f64 = streams
+        .iter()
+        .filter_map(|s| s.active(window.close_us))
+        .map(|(from, to)| to.seconds_since(from.max(window.open_us)).max(0.0))
+        .sum();
+    active_s / window.length_s()
+}
+
 fn is_waiting_at(stream: &Timeline<'_>, window: Window) -> bool {
     stream
         .request
@@ -106,6 +113,8 @@ fn latencies(cell: &mut Cell, streams: &[Timeline<'_>], window: Window) {
         at.filter(|at| *at <= window.close_us)
             .zip(s.request.sent_us)
             .map(|(at, sent)| at.ms_since(sent))
+            // A token before its request is a fault of the record, not a latency.
+            .filter(|ms| *ms >= 0.0)
     };
     cell.ttft_ms = distribution(
         streams
@@ -158,7 +167,7 @@ fn times_between_tokens_ms(streams: &[Timeline<'_>], window: Window) -> Vec<f64>
 /// Whether the streams found their prompt in the cache: by usage or slots for each,
 /// else by the growth of the engine's counters over the whole cell.
 fn cache(cell: &mut Cell, samples: &CellSamples) {
-    let warmth = flags::warmth(samples);
+    let warmth = warmth::warmth(samples);
     cell.cached_tokens = warmth.cached_tokens;
     cell.cache_proof = Some(match warmth.is_warm {
         Some(true) => CacheProof::Proved,

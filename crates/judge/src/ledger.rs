@@ -1,5 +1,6 @@
 use document::{CellSamples, EngineReading, Micros, Outcome, TokenLedger, Window};
 
+use crate::decode::average_active;
 use crate::timeline::Timeline;
 
 /// Counts may differ by this share of the engine's …
@@ -39,9 +40,9 @@ pub(crate) fn balance(samples: &CellSamples, streams: &[Timeline<'_>], window: W
         engine_tokens,
         engine_client_tokens,
     };
-    let step_tokens = step_tokens(samples, streams, window, engine_tokens);
-    let dispute = engine_dispute(&counts, step_tokens, stretches.len())
-        .or_else(|| usage_dispute(&counts))
+    let step_tokens = step_tokens(samples, streams, window, &stretches);
+    let dispute = engine_dispute(&counts, step_tokens, &stretches)
+        .or_else(|| usage_dispute(&counts, step_tokens))
         .or_else(|| uncountable(streams, engine_tokens));
     Balance { counts, dispute }
 }
@@ -70,6 +71,8 @@ struct Stretch {
     from: Micros,
     to: Micros,
     engine_tokens: f64,
+    /// How far the moments the readings speak of may lie from where they are put, s.
+    uncertain_s: f64,
 }
 
 fn comparable(samples: &CellSamples, window: Window) -> Vec<Stretch> {
@@ -80,35 +83,64 @@ fn comparable(samples: &CellSamples, window: Window) -> Vec<Stretch> {
     }
 }
 
+/// What the engine's counter said, and when.
+struct Point {
+    at: Micros,
+    tokens: f64,
+    uncertain_s: f64,
+}
+
 /// The counter's growth over the window, its edges interpolated between the
 /// readings around them; where none lies beyond an edge, over the part between.
+/// Nothing where it fell: the engine started again.
 fn whole_window_by_counter(readings: &[EngineReading], window: Window) -> Option<Stretch> {
-    let points: Vec<(Micros, f64)> = readings
+    let points: Vec<Point> = readings
         .iter()
-        .filter_map(|r| r.generated_tokens.map(|t| (r.at_us(), t)))
+        .filter_map(|r| {
+            Some(Point {
+                at: r.at_us(),
+                tokens: r.generated_tokens?,
+                uncertain_s: uncertain_s(r),
+            })
+        })
         .collect();
     let (first, last) = (points.first()?, points.last()?);
-    let from = window.open_us.max(first.0);
-    let to = window.close_us.min(last.0);
-    if to <= from || to.seconds_since(from) < window.length_s() / 2.0 {
+    let from = window.open_us.max(first.at);
+    let to = window.close_us.min(last.at);
+    let is_short = to <= from || to.seconds_since(from) < window.length_s() / 2.0;
+    let is_falling = points.windows(2).any(|pair| pair[1].tokens < pair[0].tokens);
+    if is_short || is_falling {
         return None;
     }
-    let engine_tokens = interpolate(&points, to)? - interpolate(&points, from)?;
+    let (begin, end) = (interpolate(&points, from)?, interpolate(&points, to)?);
     Some(Stretch {
         from,
         to,
-        engine_tokens,
+        engine_tokens: end.tokens - begin.tokens,
+        uncertain_s: begin.uncertain_s + end.uncertain_s,
     })
 }
 
-fn interpolate(points: &[(Micros, f64)], at: Micros) -> Option<f64> {
-    let after = points.partition_point(|p| p.0 < at);
+/// A reading speaks of some moment between question and answer; it is put midway.
+fn uncertain_s(reading: &EngineReading) -> f64 {
+    let trip_s = reading.answered_us.seconds_since(reading.asked_us);
+    trip_s.max(0.0) / 2.0
+}
+
+fn interpolate(points: &[Point], at: Micros) -> Option<Point> {
+    let after = points.partition_point(|p| p.at < at);
     let (before, next) = (points.get(after.saturating_sub(1))?, points.get(after)?);
-    let length = next.0.seconds_since(before.0);
-    if length <= 0.0 {
-        return Some(next.1);
-    }
-    Some(before.1 + (next.1 - before.1) * at.seconds_since(before.0) / length)
+    let length_s = next.at.seconds_since(before.at);
+    let share = if length_s > 0.0 {
+        at.seconds_since(before.at) / length_s
+    } else {
+        1.0
+    };
+    Some(Point {
+        at,
+        tokens: before.tokens + (next.tokens - before.tokens) * share,
+        uncertain_s: before.uncertain_s * (1.0 - share) + next.uncertain_s * share,
+    })
 }
 
 /// Pairs of readings inside the window between which every slot kept its request:
@@ -136,26 +168,24 @@ fn by_slots(readings: &[EngineReading], window: Window) -> Vec<Stretch> {
                 from: pair[0].at_us(),
                 to: pair[1].at_us(),
                 engine_tokens,
+                uncertain_s: uncertain_s(pair[0]) + uncertain_s(pair[1]),
             })
         })
         .collect()
 }
 
-/// Tokens the engine writes in one step: by its step counter, else what an event
-/// usually carries times the streams at work.
+/// Tokens the engine writes in one step: by its step counter over the compared
+/// stretch, else what an event usually carries times the streams at work.
 fn step_tokens(
     samples: &CellSamples,
     streams: &[Timeline<'_>],
     window: Window,
-    engine_tokens: Option<f64>,
+    stretches: &[Stretch],
 ) -> f64 {
-    let steps: Vec<f64> = crate::decode::readings_inside(samples, window)
-        .filter_map(|r| r.steps)
-        .collect();
-    if let (Some(first), Some(last), Some(tokens)) = (steps.first(), steps.last(), engine_tokens)
-        && last > first
+    if let [stretch] = stretches
+        && let Some(steps) = steps_in(samples, stretch)
     {
-        return tokens / (last - first);
+        return stretch.engine_tokens / steps;
     }
     let (mut tokens, mut events) = (0.0, 0usize);
     for stream in streams {
@@ -163,19 +193,40 @@ fn step_tokens(
         events += inside.len();
         tokens += stream.tokens_between(window.open_us, window.close_us);
     }
-    let at_work = f64::from(samples.key.concurrency);
-    if events == 0 {
-        at_work
-    } else {
-        at_work * tokens / events as f64
-    }
+    // At least one stream, of one token a step: a cell without work has no finer step.
+    let at_work = average_active(streams, window).max(1.0);
+    at_work * (tokens / events.max(1) as f64).max(1.0)
 }
 
-fn engine_dispute(counts: &TokenLedger, step_tokens: f64, stretches: usize) -> Option<String> {
+/// Growth of the step counter over a stretch, scaled from the readings inside it.
+fn steps_in(samples: &CellSamples, stretch: &Stretch) -> Option<f64> {
+    let steps: Vec<(Micros, f64)> = samples
+        .readings
+        .iter()
+        .filter(|r| (stretch.from..=stretch.to).contains(&r.at_us()))
+        .filter_map(|r| Some((r.at_us(), r.steps?)))
+        .collect();
+    let (first, last) = (steps.first()?, steps.last()?);
+    let read_s = last.0.seconds_since(first.0);
+    let grown = last.1 - first.1;
+    (read_s > 0.0 && grown > 0.0).then(|| grown * stretch.to.seconds_since(stretch.from) / read_s)
+}
+
+fn engine_dispute(
+    counts: &TokenLedger,
+    step_tokens: f64,
+    stretches: &[Stretch],
+) -> Option<String> {
     let (engine, client) = (counts.engine_tokens?, counts.engine_client_tokens?);
-    // Each comparison of two readings may be off by the steps around its ends.
-    let steps = ALLOWED_STEPS * (stretches as f64).sqrt();
-    let allowed = (ALLOWED_SHARE * engine).max(steps * step_tokens);
+    // Each comparison of two readings may be off by the steps around its ends, and
+    // by what is written while a reading is under way. Errors add in squares.
+    let compared_s: f64 = stretches.iter().map(|s| s.to.seconds_since(s.from)).sum();
+    let tokens_per_s = if compared_s > 0.0 { engine / compared_s } else { 0.0 };
+    let allowed_squared: f64 = stretches
+        .iter()
+        .map(|s| (ALLOWED_STEPS * step_tokens).powi(2) + (s.uncertain_s * tokens_per_s).powi(2))
+        .sum();
+    let allowed = (ALLOWED_SHARE * engine).max(allowed_squared.sqrt());
     ((engine - client).abs() > allowed).then(|| {
         format!(
             "the engine counted {engine:.0} tokens, the client {client:.0}; {allowed:.0} may differ"
@@ -183,9 +234,10 @@ fn engine_dispute(counts: &TokenLedger, step_tokens: f64, stretches: usize) -> O
     })
 }
 
-fn usage_dispute(counts: &TokenLedger) -> Option<String> {
+fn usage_dispute(counts: &TokenLedger, step_tokens: f64) -> Option<String> {
     let (usage, client) = (counts.usage_tokens?, counts.usage_client_tokens?);
-    ((usage - client).abs() > ALLOWED_SHARE * usage).then(|| {
+    let allowed = (ALLOWED_SHARE * usage).max(ALLOWED_STEPS * step_tokens);
+    ((usage - client).abs() > allowed).then(|| {
         format!("final usage says {usage:.0} tokens, the events of the same requests {client:.0}")
     })
 }

@@ -1,12 +1,14 @@
 #![doc = include_str!("../README.md")]
 
 mod decode;
+mod drift;
 mod flags;
 mod ledger;
 mod prefill;
 mod statistics;
 mod timeline;
 mod verdict;
+mod warmth;
 
 use document::{Cell, CellSamples, CellStatus, Phase};
 

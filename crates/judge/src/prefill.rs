@@ -28,12 +28,13 @@ struct ColdSample {
 /// tokens / TTFT (METHOD, "Prefill").
 pub(crate) fn judge(samples: &CellSamples) -> Cell {
     let block_tokens = samples.limits.block_tokens.unwrap_or(0);
-    let scouts: Vec<ColdSample> = samples
+    let mut requests: Vec<&RequestSample> = samples
         .requests
         .iter()
         .filter(|request| request.role == RequestRole::Scout)
-        .filter_map(read)
         .collect();
+    requests.sort_by_key(|request| request.sent_us);
+    let scouts: Vec<ColdSample> = requests.into_iter().filter_map(read).collect();
     if scouts.is_empty() {
         return Cell {
             reason: Some("the server answered without a token or without usage, so there is no prompt length to divide".to_owned()),
@@ -84,9 +85,8 @@ fn fill(cell: &mut Cell, counted: &[ColdSample]) {
     }
 }
 
-fn middle(mut values: Vec<u64>) -> Option<u64> {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied()
+fn middle(values: Vec<u64>) -> Option<u64> {
+    median(values.into_iter().map(|v| v as f64).collect()).map(|v| v.round() as u64)
 }
 
 fn read(request: &RequestSample) -> Option<ColdSample> {

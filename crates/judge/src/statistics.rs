@@ -38,8 +38,8 @@ pub fn distribution(mut values: Vec<f64>) -> Option<Distribution> {
 }
 
 /// A straight line through `(i, values[i])`: its rise over the whole length and
-/// the t statistic of its slope (ordinary least squares). `None` below 3 values
-/// or when the values lie on the line exactly.
+/// the t statistic of its slope (ordinary least squares), infinite when the values
+/// lie on the line exactly. `None` below 3 values.
 pub(crate) fn trend(values: &[f64]) -> Option<Trend> {
     let n = values.len() as f64;
     if values.len() < 3 {

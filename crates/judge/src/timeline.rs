@@ -1,5 +1,10 @@
 use document::{CellSamples, Micros, Outcome, RequestRole, RequestSample, TokenSource};
 
+/// An answer may end with the tokens of this many events that carry no text.
+const TAIL_EVENTS: f64 = 2.0;
+/// Events and final usage agree within this share.
+const AGREEING_SHARE: f64 = 0.01;
+
 /// One stream's tokens over time: the running count after each event.
 #[derive(Debug, Clone)]
 pub(crate) struct Timeline<'a> {
@@ -60,21 +65,17 @@ impl Timeline<'_> {
 /// The streams of a cell with their tokens counted, and how they were counted:
 /// the weakest source among them.
 pub(crate) fn timelines(samples: &CellSamples) -> (Vec<Timeline<'_>>, Option<TokenSource>) {
-    let streams = || {
-        samples
-            .requests
-            .iter()
-            .filter(|r| r.role == RequestRole::Stream)
-    };
-    let tokens_per_event = usual_tokens_per_event(streams());
+    let streams: Vec<&RequestSample> = samples
+        .requests
+        .iter()
+        .filter(|r| r.role == RequestRole::Stream)
+        .collect();
+    let uncounted = Uncounted::of(&streams, samples.limits.one_token_per_event);
     let mut weakest: Option<TokenSource> = None;
-    let timelines = streams()
+    let timelines = streams
+        .into_iter()
         .map(|request| {
-            let (tokens, source) = count(
-                request,
-                samples.limits.one_token_per_event,
-                tokens_per_event,
-            );
+            let (tokens, source) = count(request, uncounted);
             if !request.events.is_empty() {
                 weakest = Some(weakest.map_or(source, |so_far| weaker(so_far, source)));
             }
@@ -88,48 +89,109 @@ pub(crate) fn timelines(samples: &CellSamples) -> (Vec<Timeline<'_>>, Option<Tok
     (timelines, weakest)
 }
 
-/// Tokens an event carries in this cell, from requests whose final usage is known.
-fn usual_tokens_per_event<'a>(requests: impl Iterator<Item = &'a RequestSample>) -> Option<f64> {
-    let (mut tokens, mut events) = (0u64, 0usize);
-    for request in requests {
-        if let Some(usage) = request.usage
-            && matches!(request.outcome, Outcome::Completed { .. })
-        {
-            tokens += usage.completion_tokens;
-            events += request.events.len();
+/// How to count the tokens of events that carry no running count: one way for
+/// all the cell's streams, so that an answer cut by the window's end is counted
+/// as those that came to theirs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Uncounted {
+    /// Each event is a token: final usage agrees, or the engine is known for it.
+    EventIsToken,
+    /// By the final usage of the cell's completed answers, tokens an event.
+    Spread { tokens_per_event: f64 },
+    /// Nothing is known.
+    EventsOnly,
+}
+
+impl Uncounted {
+    fn of(streams: &[&RequestSample], one_token_per_event: bool) -> Uncounted {
+        let (mut tokens, mut events, mut answers) = (0u64, 0u64, 0u64);
+        for request in streams {
+            if let Some(total) = final_usage(request).filter(|_| !request.events.is_empty()) {
+                tokens = tokens.saturating_add(total);
+                events += request.events.len() as u64;
+                answers += 1;
+            }
+        }
+        if tokens == 0 {
+            return if one_token_per_event {
+                Uncounted::EventIsToken
+            } else {
+                Uncounted::EventsOnly
+            };
+        }
+        // An engine known for one token an event may still end an answer with a
+        // token that has no text.
+        let allowed = if one_token_per_event {
+            (TAIL_EVENTS * answers as f64).max(AGREEING_SHARE * tokens as f64)
+        } else {
+            0.0
+        };
+        if (tokens.abs_diff(events) as f64) <= allowed {
+            Uncounted::EventIsToken
+        } else {
+            Uncounted::Spread {
+                tokens_per_event: tokens as f64 / events as f64,
+            }
         }
     }
-    (events > 0 && tokens > 0).then(|| tokens as f64 / events as f64)
+}
+
+/// Tokens of the whole answer, where it came to its end and the server told.
+fn final_usage(request: &RequestSample) -> Option<u64> {
+    request
+        .usage
+        .filter(|_| matches!(request.outcome, Outcome::Completed { .. }))
+        .map(|usage| usage.completion_tokens)
 }
 
 /// The running count after each event, by the first source that applies
 /// (METHOD, "Sustained decode", 4).
-fn count(
-    request: &RequestSample,
-    one_token_per_event: bool,
-    usual_tokens_per_event: Option<f64>,
-) -> (Vec<f64>, TokenSource) {
+fn count(request: &RequestSample, uncounted: Uncounted) -> (Vec<f64>, TokenSource) {
     let events = &request.events;
-    if events.tokens_so_far.len() == events.len() && !events.is_empty() {
-        let tokens = events.tokens_so_far.iter().map(|t| f64::from(*t)).collect();
-        return (tokens, TokenSource::ContinuousUsage);
-    }
-    let evenly = |per_event: f64| (1..=events.len()).map(|i| i as f64 * per_event).collect();
-    let final_usage = request
-        .usage
-        .filter(|_| matches!(request.outcome, Outcome::Completed { .. }))
-        .map(|usage| usage.completion_tokens);
-    match final_usage {
-        Some(total) if total == events.len() as u64 => (evenly(1.0), TokenSource::EventIsToken),
-        Some(total) => (
-            evenly(total as f64 / events.len().max(1) as f64),
-            TokenSource::SpreadUsage,
-        ),
-        None if one_token_per_event => (evenly(1.0), TokenSource::EventIsToken),
-        None => match usual_tokens_per_event {
-            Some(per_event) => (evenly(per_event), TokenSource::SpreadUsage),
-            None => (evenly(1.0), TokenSource::EventsOnly),
-        },
+    let evenly = |per_event: f64| -> Vec<f64> {
+        (1..=events.len()).map(|i| i as f64 * per_event).collect()
+    };
+    let (mut tokens, source) =
+        if events.tokens_so_far.len() == events.len() && !events.is_empty() {
+            (rising(&events.tokens_so_far), TokenSource::ContinuousUsage)
+        } else {
+            match (uncounted, final_usage(request)) {
+                (Uncounted::EventIsToken, _) => (evenly(1.0), TokenSource::EventIsToken),
+                (Uncounted::Spread { .. }, Some(total)) => (
+                    evenly(total as f64 / events.len().max(1) as f64),
+                    TokenSource::SpreadUsage,
+                ),
+                (Uncounted::Spread { tokens_per_event }, None) => {
+                    (evenly(tokens_per_event), TokenSource::SpreadUsage)
+                }
+                (Uncounted::EventsOnly, _) => (evenly(1.0), TokenSource::EventsOnly),
+            }
+        };
+    close_with(&mut tokens, final_usage(request));
+    (tokens, source)
+}
+
+/// A running count never falls, whatever a server says.
+fn rising(so_far: &[u32]) -> Vec<f64> {
+    let mut most = 0u32;
+    so_far
+        .iter()
+        .map(|tokens| {
+            most = most.max(*tokens);
+            f64::from(most)
+        })
+        .collect()
+}
+
+/// A token without text (the end-of-sequence token) makes no event; final usage
+/// counts it, and it belongs to the last one. A larger gap is left for the ledger.
+fn close_with(tokens: &mut [f64], total: Option<u64>) {
+    let per_event = tokens.last().map_or(0.0, |last| last / tokens.len() as f64);
+    if let (Some(last), Some(total)) = (tokens.last_mut(), total) {
+        let missing = total as f64 - *last;
+        if missing > 0.0 && missing <= TAIL_EVENTS * per_event.max(1.0) {
+            *last = total as f64;
+        }
     }
 }
 
