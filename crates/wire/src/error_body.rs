@@ -11,6 +11,9 @@ use crate::prometheus::looks_like_html;
 /// Longest sentence given, in characters; more is cut and ends in `…`.
 pub const MAX_SENTENCE_CHARS: usize = 300;
 
+/// What is said of a response without a visible character.
+const EMPTY: &str = "an empty answer";
+
 /// Says what an error response says. Control characters, which could upset a
 /// terminal, become spaces.
 ///
@@ -27,7 +30,7 @@ pub fn sentence(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body);
     let text = text.trim();
     if text.is_empty() {
-        return "an empty answer".to_owned();
+        return EMPTY.to_owned();
     }
     if looks_like_html(text) {
         return match title(text) {
@@ -35,9 +38,15 @@ pub fn sentence(body: &[u8]) -> String {
             None => "an HTML page instead of JSON".to_owned(),
         };
     }
-    match serde_json::from_str::<Value>(text) {
-        Ok(value) => excerpt(&message(&value).unwrap_or_else(|| text.to_owned())),
-        Err(_) => excerpt(text),
+    let told = serde_json::from_str::<Value>(text)
+        .ok()
+        .and_then(|value| message(&value));
+    let told = told
+        .map(|message| excerpt(&message))
+        .filter(|message| !message.is_empty());
+    match told.unwrap_or_else(|| excerpt(text)) {
+        blank if blank.is_empty() => EMPTY.to_owned(),
+        said => said,
     }
 }
 
@@ -107,7 +116,7 @@ mod tests {
 
     #[test]
     fn known_shapes_give_their_message() {
-        let cases: [(&str, &str); 8] = [
+        let cases: [(&str, &str); 10] = [
             (
                 r#"{"error":{"message":"The model `nope` does not exist.","code":404}}"#,
                 "The model `nope` does not exist.",
@@ -124,6 +133,8 @@ mod tests {
             ),
             ("Bad Gateway\r\n", "Bad Gateway"),
             ("", "an empty answer"),
+            ("\u{1}\0", "an empty answer"),
+            (r#"{"error":{"message":""}}"#, r#"{"error":{"message":""}}"#),
             (r#"{"code":7}"#, r#"{"code":7}"#),
         ];
         for (body, expected) in cases {
