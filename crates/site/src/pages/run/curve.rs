@@ -7,12 +7,12 @@ use super::shown::{trusted_per_request_tok_s, trusted_total_tok_s};
 /// Size of the picture and of its plot, in the picture's own units.
 const WIDTH: f64 = 520.0;
 const HEIGHT: f64 = 300.0;
-const LEFT: f64 = 54.0;
+const LEFT: f64 = 52.0;
 const RIGHT: f64 = 508.0;
-const TOP: f64 = 10.0;
+const TOP: f64 = 30.0;
 const BOTTOM: f64 = 262.0;
 /// About how many labels an axis has.
-const TICKS: f64 = 5.0;
+const TICKS: f64 = 6.0;
 /// Lines that differ in colour; the style has as many classes `c0`, `c1`, …
 const COLOURS: usize = 8;
 /// Shapes of the points, so that colour is not needed to tell lines apart: circle,
@@ -35,8 +35,6 @@ pub struct Curve {
     pub x_name_y: f64,
     /// Middle of the plot, across.
     pub middle_x: f64,
-    /// Middle of the plot, down.
-    pub middle_y: f64,
     /// Labels of the x axis.
     pub x_ticks: Vec<Tick>,
     /// Labels of the y axis.
@@ -101,7 +99,6 @@ impl Curve {
             x_labels_y: BOTTOM + 16.0,
             x_name_y: BOTTOM + 33.0,
             middle_x: (LEFT + RIGHT) / 2.0,
-            middle_y: (TOP + BOTTOM) / 2.0,
             x_ticks: x_axis.ticks(),
             y_ticks: y_axis.ticks(),
             lines,
@@ -140,12 +137,21 @@ fn line(grid: &Grid, at: usize, context_tokens: u64, x: &Axis, y: &Axis) -> Opti
         .collect();
     let path: Vec<String> = points.iter().map(|p| format!("{},{}", p.x, p.y)).collect();
     (!points.is_empty()).then(|| Line {
-        colour: at % COLOURS,
+        colour: colour(at, grid.contexts.len()),
         path: path.join(" "),
         points,
         shape: shape(at % SHAPES),
         context,
     })
+}
+
+/// Few lines take colours far apart; more lines than colours begin anew.
+fn colour(at: usize, lines: usize) -> usize {
+    if (2..=COLOURS).contains(&lines) {
+        at * (COLOURS - 1) / (lines - 1)
+    } else {
+        at % COLOURS
+    }
 }
 
 /// Path data of a point's shape.
@@ -221,7 +227,7 @@ mod tests {
         let ticks = axis.ticks();
         assert_eq!(ticks[0].text, "0");
         assert_eq!(ticks[0].at, "0.0");
-        assert_eq!(ticks[1].text, "500");
+        assert_eq!(ticks[1].text, "250");
         assert_eq!(round_step(37.0), 50.0);
         assert_eq!(round_step(0.21), 0.25);
     }

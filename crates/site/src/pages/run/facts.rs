@@ -143,7 +143,7 @@ fn settings(run: &RunDocument) -> Vec<Field> {
         ("API", text(&settings.api)),
         ("Seed", settings.seed.map(|seed| seed.to_string())),
         (
-            "Answers go on past their end",
+            "Ignore EOS",
             settings
                 .ignore_eos
                 .map(|ignored| if ignored { "yes" } else { "no" }.to_owned()),
@@ -172,7 +172,7 @@ fn tool(run: &RunDocument) -> Option<String> {
 fn prompts(run: &RunDocument) -> Option<String> {
     let source = known(run.settings.prompt_source.as_deref());
     let sharing = run.settings.prompt_sharing.map(|sharing| match sharing {
-        PromptSharing::Shared => "one for all requests of a context",
+        PromptSharing::Shared => "shared by all requests",
     });
     match (source, sharing) {
         (Some(source), Some(sharing)) => Some(format!("{source}; {sharing}")),

@@ -11,8 +11,9 @@ pub struct LaunchSection {
     pub provenance: &'static str,
     /// A word on it.
     pub note: Option<String>,
-    /// The command, as it stands in the document.
-    pub command: Option<String>,
+    /// The command as it stands in the document, in the parts between which a line
+    /// may break: one for each option. A space stands between parts. Empty when unknown.
+    pub command: Vec<String>,
 }
 
 impl LaunchSection {
@@ -37,7 +38,39 @@ impl LaunchSection {
                 }
             },
             note: known(run.launch.note.as_deref()),
-            command,
+            command: command.map(parts).unwrap_or_default(),
         }
+    }
+}
+
+/// Browsers break lines after hyphens, which tears `--option` apart. A command that
+/// has line breaks of its own keeps them and is left whole.
+fn parts(command: String) -> Vec<String> {
+    if command.contains('\n') {
+        return vec![command];
+    }
+    let mut parts: Vec<String> = Vec::new();
+    for word in command.split(' ') {
+        match parts.last_mut() {
+            Some(last) if !word.starts_with('-') => {
+                last.push(' ');
+                last.push_str(word);
+            }
+            Some(_) | None => parts.push(word.to_owned()),
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_joined_by_spaces_are_the_command() {
+        let command = "env A=1  serve m --x 1 --y '{\"a\": -1}' -z".to_owned();
+        let parts = parts(command.clone());
+        assert_eq!(parts.join(" "), command);
+        assert_eq!(parts[1], "--x 1");
     }
 }

@@ -119,7 +119,8 @@ fn cells(grid: &Grid) -> Option<LeadFigure> {
     ]
     .into_iter()
     .filter(|(count, _)| *count > 0)
-    .map(|(count, word)| format!("{} {word}", format::count(count as u64)))
+    // Hard spaces: a line breaks between counts, not within one.
+    .map(|(count, word)| format!("{} {word}", format::count(count as u64)).replace(' ', "\u{a0}"))
     .collect();
     let valid = of(CellStatus::Valid);
     Some(LeadFigure {

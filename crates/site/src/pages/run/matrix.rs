@@ -6,6 +6,11 @@ use super::heat::Scale;
 use super::shown::{Shown, trusted_per_request_tok_s, trusted_total_tok_s, ttft};
 use super::words::{TTFT_SENTENCE, status_sentences};
 
+/// Width of the column of contexts, px.
+const HEAD_WIDTH_PX: usize = 76;
+/// Width in which `106,315 ms TTFT` and `Requests queued` stand in one line, px.
+const COLUMN_WIDTH_PX: usize = 100;
+
 /// A heat map: rows are contexts, columns requests at once.
 #[derive(Debug, Template)]
 #[template(path = "run/heat_map.html")]
@@ -20,6 +25,8 @@ pub struct HeatMap {
     pub caption: &'static str,
     /// Requests at once.
     pub columns: Vec<String>,
+    /// Width under which the table scrolls inside itself, px.
+    pub min_width_px: usize,
     /// One for each context.
     pub rows: Vec<HeatRow>,
     /// The colours' ends.
@@ -159,6 +166,7 @@ fn map(grid: &Grid, kind: &Kind) -> Option<HeatMap> {
         title: "",
         lead: "",
         caption: "",
+        min_width_px: HEAD_WIDTH_PX + COLUMN_WIDTH_PX * grid.concurrency.len(),
         columns: grid.concurrency.iter().map(u32::to_string).collect(),
         rows: grid.contexts.iter().map(row).collect(),
         legend: scale.map(|scale| Legend {
@@ -188,13 +196,18 @@ fn heat_cell(grid: &Grid, cell: &Cell, kind: &Kind, scale: Option<Scale>) -> Hea
         |(scale, tok_s)| format!("h{}", scale.step(tok_s)),
     );
     let figure = Shown::of(cell, kind.figure, (kind.written)(cell).map(format::tok_s));
-    if figure.is_struck {
-        let taking = cell
-            .flags
-            .iter()
-            .filter(|flag| flag.name.takes_away(kind.figure));
-        words.extend(taking.map(|flag| flag.name.as_str().to_owned()));
-    }
+    let small = (kind.small)(grid, cell);
+    let names_of_takers = cell
+        .flags
+        .iter()
+        .map(|flag| flag.name)
+        .filter(|name| {
+            figure.is_struck && name.takes_away(kind.figure)
+                || small.as_ref().is_some_and(|small| small.is_struck)
+                    && name.takes_away(Figure::Ttft)
+        })
+        .map(|name| name.as_str().to_owned());
+    words.extend(names_of_takers);
     HeatCell::Measured {
         class: match cell.status {
             CellStatus::Queued => format!("{step} queued"),
@@ -202,7 +215,7 @@ fn heat_cell(grid: &Grid, cell: &Cell, kind: &Kind, scale: Option<Scale>) -> Hea
         },
         figure,
         words,
-        small: (kind.small)(grid, cell),
+        small,
     }
 }
 

@@ -27,6 +27,14 @@ pub struct PrefillRow {
     pub words: Option<String>,
 }
 
+impl PrefillRow {
+    /// Whether a TTFT stands there, which then needs its name.
+    #[must_use]
+    pub fn has_ttft(&self) -> bool {
+        self.ttft != Shown::nothing()
+    }
+}
+
 impl PrefillChart {
     pub(crate) fn of(grid: &Grid) -> Option<PrefillChart> {
         let longest = grid
@@ -72,11 +80,7 @@ fn row(grid: &Grid, context_tokens: u64, longest: f64) -> PrefillRow {
     PrefillRow {
         context,
         bar_percent: format!("{:.1}", share * 100.0),
-        ttft: Shown::of(
-            cell,
-            Figure::Prefill,
-            ttft(cell).map(|text| format!("{text} TTFT")),
-        ),
+        ttft: Shown::of(cell, Figure::Prefill, ttft(cell)),
         figure,
         words: (!words.is_empty()).then(|| words.join(", ")),
     }
