@@ -29,7 +29,6 @@ pub(crate) struct AnswerStream {
     has_reasoned: bool,
     finish_reason: Option<String>,
     fault: Option<Outcome>,
-    is_done: bool,
     tail: String,
 }
 
@@ -47,7 +46,6 @@ impl AnswerStream {
             has_reasoned: false,
             finish_reason: None,
             fault: None,
-            is_done: false,
             tail: String::with_capacity(2 * repetition::TAIL_BYTES),
         }
     }
@@ -59,14 +57,17 @@ impl AnswerStream {
         let fed = decoder.feed(bytes, |event| self.event(event.data, at, &mut brought));
         self.decoder = decoder;
         if let Err(error) = fed {
-            self.fault.get_or_insert(Outcome::Broke { reason: error.to_string() });
+            self.fault.get_or_insert(Outcome::Broke {
+                reason: error.to_string(),
+            });
         }
         brought
     }
 
     fn event(&mut self, data: &[u8], at: Micros, brought: &mut Brought) {
         match wire::event::parse(data) {
-            Ok(Payload::Done) => self.is_done = true,
+            // The end of the body says as much, and some servers leave it out.
+            Ok(Payload::Done) => {}
             Ok(Payload::Chunk(chunk)) => self.chunk(&chunk, at, brought),
             Ok(Payload::Error(error)) => {
                 let status = match error.code {
@@ -74,10 +75,13 @@ impl AnswerStream {
                     Some(ErrorCode::Word(_)) | None => 200,
                 };
                 let message = format!("an error inside the stream: {}", error.message);
-                self.fault.get_or_insert(Outcome::Refused { status, message });
+                self.fault
+                    .get_or_insert(Outcome::Refused { status, message });
             }
             Err(error) => {
-                self.fault.get_or_insert(Outcome::Broke { reason: error.to_string() });
+                self.fault.get_or_insert(Outcome::Broke {
+                    reason: error.to_string(),
+                });
             }
         }
     }
@@ -149,11 +153,6 @@ impl AnswerStream {
         self.finish_reason.is_some() || self.fault.is_some()
     }
 
-    /// The server has said everything.
-    pub fn is_done(&self) -> bool {
-        self.is_done || self.fault.is_some()
-    }
-
     /// How the stream ended, when it was read to its end (`broken` tells why it
     /// broke off, if it did).
     pub fn outcome(&mut self, broken: Option<String>) -> Outcome {
@@ -169,7 +168,9 @@ impl AnswerStream {
             StreamEnd::HalfEvent { .. } => ", in the middle of an event",
         };
         let how = broken.unwrap_or_else(|| "it closed without a finish reason".to_owned());
-        Outcome::Broke { reason: format!("{how}, after {events} events{half}") }
+        Outcome::Broke {
+            reason: format!("{how}, after {events} events{half}"),
+        }
     }
 
     /// The last text of the answer, for finding loops.

@@ -42,7 +42,10 @@ pub struct Patience {
 
 impl Default for Patience {
     fn default() -> Self {
-        Patience { first_token_s: 900.0, next_event_s: 60.0 }
+        Patience {
+            first_token_s: 900.0,
+            next_event_s: 60.0,
+        }
     }
 }
 
@@ -92,12 +95,19 @@ impl Bench {
 
     pub fn note(&mut self, text: impl Into<String>) {
         let (at_s, text) = (self.now_s(), self.target.redact(&text.into()));
-        self.events.push(RunEvent { at_s, text: text.clone(), extra: document::Extra::new() });
+        self.events.push(RunEvent {
+            at_s,
+            text: text.clone(),
+            extra: document::Extra::new(),
+        });
         self.tell(Progress::Note { at_s, text });
     }
 
     pub fn stage(&self, stage: Stage) {
-        self.tell(Progress::StageEntered { stage, at_s: self.now_s() });
+        self.tell(Progress::StageEntered {
+            stage,
+            at_s: self.now_s(),
+        });
     }
 
     /// The body of a generation request.
@@ -161,7 +171,11 @@ impl Bench {
             cache_queried_tokens: state.prefix_cache_queries,
             cache_hit_tokens: state.prefix_cache_hits,
             prefill_s: state.prefill_seconds,
-            slots: state.slots.iter().filter_map(engines::SlotState::to_reading).collect(),
+            slots: state
+                .slots
+                .iter()
+                .filter_map(engines::SlotState::to_reading)
+                .collect(),
         })
     }
 
@@ -169,10 +183,12 @@ impl Bench {
     ///
     /// `Ok(Err(reason))` when it does not come to rest: the cell fails.
     pub async fn drain(&mut self) -> Result<Result<Option<EngineReading>, String>, Halt> {
-        let has_state = !self.server.state_paths().is_empty();
+        if self.server.state_paths().is_empty() {
+            return Ok(Ok(None));
+        }
         let begun = tokio::time::Instant::now();
         let mut last = None;
-        while has_state {
+        loop {
             if self.stop.is_cancelled() {
                 return Err(Halt::Stopped);
             }
@@ -191,16 +207,18 @@ impl Bench {
             }
             tokio::time::sleep(DRAIN_INTERVAL).await;
         }
-        Ok(Ok(last))
     }
 
     /// Whether the server still answers at all.
     pub async fn check_alive(&mut self) -> Result<(), Halt> {
         match self.client.get("/v1/models", ALIVE_PATIENCE).await {
             Ok(_) => Ok(()),
-            Err(error @ (ClientError::Connect(_) | ClientError::Silent(_) | ClientError::Broke(_))) => {
-                Err(Halt::Gone(format!("{} does not answer any more: {error}", self.target.shown())))
-            }
+            Err(
+                error @ (ClientError::Connect(_) | ClientError::Silent(_) | ClientError::Broke(_)),
+            ) => Err(Halt::Gone(format!(
+                "{} does not answer any more: {error}",
+                self.target.shown()
+            ))),
             Err(ClientError::TooLarge) => Ok(()),
         }
     }

@@ -55,12 +55,18 @@ impl Client {
     /// A client; connects on first use.
     #[must_use]
     pub fn new(target: Target, addresses: Vec<SocketAddr>, clock: RunClock) -> Client {
-        Client { target, addresses, clock, kept: None }
+        Client {
+            target,
+            addresses,
+            clock,
+            kept: None,
+        }
     }
 
     /// `GET path`.
     pub async fn get(&mut self, path: &str, patience: Duration) -> Result<Answer, ClientError> {
-        self.exchange(Method::GET, path, Bytes::new(), patience).await
+        self.exchange(Method::GET, path, Bytes::new(), patience)
+            .await
     }
 
     /// `POST path` with a JSON body.
@@ -87,7 +93,7 @@ impl Client {
                 Err(ClientError::Silent(patience))
             }
             Ok(Ok(answer)) => Ok(answer),
-            Ok(Err((error, true))) if matches!(error, ClientError::Broke(_)) => {
+            Ok(Err((ClientError::Broke(_), true))) => {
                 // A kept connection that the server closed in the meantime.
                 let again = self.exchange_once(method, path, body);
                 match tokio::time::timeout(patience, again).await {
@@ -121,8 +127,10 @@ impl Client {
                 .map_err(|error| (error.into(), false))?,
         };
         let request = request(&self.target, method, path, body);
-        let response =
-            connection.send(request).await.map_err(|error| (error.into(), was_kept))?;
+        let response = connection
+            .send(request)
+            .await
+            .map_err(|error| (error.into(), was_kept))?;
         let (head, mut incoming) = response.into_parts();
         let mut whole = BytesMut::new();
         while let Some(frame) = connection.frame(&mut incoming).await {
@@ -160,7 +168,10 @@ pub(crate) fn request(
     if let Ok(host) = HeaderValue::from_str(&target.authority()) {
         headers.insert(HOST, host);
     }
-    headers.insert(http::header::USER_AGENT, HeaderValue::from_static(USER_AGENT));
+    headers.insert(
+        http::header::USER_AGENT,
+        HeaderValue::from_static(USER_AGENT),
+    );
     if is_post {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     }

@@ -18,10 +18,15 @@ impl RunClock {
         // A machine that booted after the first part of the run began has no such
         // instant; offsets then begin at 0 again and only their differences count.
         let origin = now.checked_sub(elapsed).unwrap_or(now);
-        let unix = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let unix = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .unwrap_or_default();
         let since_origin = now.duration_since(origin);
         let origin_unix_us = unix.saturating_sub(since_origin).as_micros() as u64;
-        RunClock { origin, origin_unix_us }
+        RunClock {
+            origin,
+            origin_unix_us,
+        }
     }
 
     /// The offset of this moment.

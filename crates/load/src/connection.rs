@@ -32,9 +32,6 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]
 pub enum ConnectError {
-    /// The name is not known.
-    #[error("the host name cannot be resolved: {0}")]
-    Name(io::Error),
     /// Nobody listens, or the way there is closed.
     #[error("{}", io_words(.0))]
     Socket(io::Error),
@@ -42,7 +39,9 @@ pub enum ConnectError {
     #[error("no answer within {} s", CONNECT_TIMEOUT.as_secs())]
     Silent,
     /// TLS failed.
-    #[error("TLS failed: {0} (trust a private certificate with --ca FILE, or skip the check with --insecure)")]
+    #[error(
+        "TLS failed: {0} (trust a private certificate with --ca FILE, or skip the check with --insecure)"
+    )]
     Tls(io::Error),
     /// Not an HTTP server.
     #[error("the HTTP connection failed: {0}")]
@@ -50,9 +49,10 @@ pub enum ConnectError {
 }
 
 fn io_words(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => "connection refused: nothing listens there".to_owned(),
-        _other => error.to_string(),
+    if error.kind() == io::ErrorKind::ConnectionRefused {
+        "connection refused: nothing listens there".to_owned()
+    } else {
+        error.to_string()
     }
 }
 
@@ -93,7 +93,11 @@ impl Connection {
         let stamps = Arc::new(Stamps::default());
         let tcp = dial(addresses).await?;
         tcp.set_nodelay(true).map_err(ConnectError::Socket)?;
-        let stamped = StampedIo { tcp, clock, stamps: Arc::clone(&stamps) };
+        let stamped = StampedIo {
+            tcp,
+            clock,
+            stamps: Arc::clone(&stamps),
+        };
         let stream: Box<dyn Stream> = match &target.tls {
             None => Box::new(stamped),
             Some((connector, name)) => {
@@ -105,7 +109,13 @@ impl Connection {
             }
         };
         let (sender, driver) = http1::handshake(TokioIo::new(stream)).await?;
-        Ok(Connection { sender, driver: Some(Box::pin(driver)), stamps, began_us, stood_us: clock.now() })
+        Ok(Connection {
+            sender,
+            driver: Some(Box::pin(driver)),
+            stamps,
+            began_us,
+            stood_us: clock.now(),
+        })
     }
 
     /// Arrival of the bytes read last.
@@ -118,6 +128,12 @@ impl Connection {
     #[must_use]
     pub fn written_us(&self) -> Micros {
         Micros(self.stamps.written_us.load(Ordering::Relaxed))
+    }
+
+    /// Whether this connection has carried an answer before.
+    #[must_use]
+    pub fn has_answered(&self) -> bool {
+        self.read_us() > Micros(0)
     }
 
     /// Sends a request and waits for the head of its answer.
@@ -202,7 +218,9 @@ impl AsyncRead for StampedIo {
         let before = buffer.filled().len();
         let result = Pin::new(&mut self.tcp).poll_read(context, buffer);
         if buffer.filled().len() > before {
-            self.stamps.read_us.store(self.clock.now().0, Ordering::Relaxed);
+            self.stamps
+                .read_us
+                .store(self.clock.now().0, Ordering::Relaxed);
         }
         result
     }
@@ -216,7 +234,9 @@ impl AsyncWrite for StampedIo {
     ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.tcp).poll_write(context, bytes);
         if matches!(result, Poll::Ready(Ok(_))) {
-            self.stamps.written_us.store(self.clock.now().0, Ordering::Relaxed);
+            self.stamps
+                .written_us
+                .store(self.clock.now().0, Ordering::Relaxed);
         }
         result
     }
@@ -236,7 +256,9 @@ impl AsyncWrite for StampedIo {
     ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.tcp).poll_write_vectored(context, slices);
         if matches!(result, Poll::Ready(Ok(_))) {
-            self.stamps.written_us.store(self.clock.now().0, Ordering::Relaxed);
+            self.stamps
+                .written_us
+                .store(self.clock.now().0, Ordering::Relaxed);
         }
         result
     }

@@ -59,7 +59,11 @@ impl Live {
     }
 
     pub fn ttft_ms_p50(&self) -> Option<f64> {
-        let known = self.streams.iter().map(|s| s.ttft_us.load(Relaxed)).filter(|us| *us > 0);
+        let known = self
+            .streams
+            .iter()
+            .map(|s| s.ttft_us.load(Relaxed))
+            .filter(|us| *us > 0);
         judge::median(known.map(|us| us as f64 / 1e3).collect())
     }
 
@@ -86,7 +90,8 @@ impl LiveStream {
 
     pub fn first_token(&self, at: Micros) {
         self.first_us.store(at.0, Relaxed);
-        self.ttft_us.store(at.0.saturating_sub(self.sent_us.load(Relaxed)), Relaxed);
+        self.ttft_us
+            .store(at.0.saturating_sub(self.sent_us.load(Relaxed)), Relaxed);
         self.has_flowed.store(true, Relaxed);
     }
 

@@ -68,7 +68,9 @@ pub enum MatrixError {
         max_model_len: u64,
     },
     /// No context fits at all.
-    #[error("no context fits this model's {max_model_len} tokens with {max_output_tokens} output tokens: lower --max-output")]
+    #[error(
+        "no context fits this model's {max_model_len} tokens with {max_output_tokens} output tokens: lower --max-output"
+    )]
     NothingFits {
         /// The model's limit.
         max_model_len: u64,
@@ -93,33 +95,61 @@ pub fn lay_out(plan: &Plan, capacity: Capacity) -> Result<Matrix, MatrixError> {
     let mut cells = Vec::new();
     for context_tokens in all {
         if prefill_contexts.contains(&context_tokens) {
-            let key = CellKey { phase: Phase::Prefill, context_tokens, concurrency: 1 };
-            cells.push(PlannedCell { key, over_capacity: None });
+            let key = CellKey {
+                phase: Phase::Prefill,
+                context_tokens,
+                concurrency: 1,
+            };
+            cells.push(PlannedCell {
+                key,
+                over_capacity: None,
+            });
         }
         if contexts.contains(&context_tokens) {
-            cells.extend(concurrency.iter().map(|c| decode_cell(plan, capacity, context_tokens, *c)));
+            cells.extend(
+                concurrency
+                    .iter()
+                    .map(|c| decode_cell(plan, capacity, context_tokens, *c)),
+            );
         }
     }
-    Ok(Matrix { contexts, prefill_contexts, concurrency, cells })
+    Ok(Matrix {
+        contexts,
+        prefill_contexts,
+        concurrency,
+        cells,
+    })
 }
 
-fn decode_cell(plan: &Plan, capacity: Capacity, context_tokens: u64, concurrency: u32) -> PlannedCell {
-    let key = CellKey { phase: Phase::Decode, context_tokens, concurrency };
+fn decode_cell(
+    plan: &Plan,
+    capacity: Capacity,
+    context_tokens: u64,
+    concurrency: u32,
+) -> PlannedCell {
+    let key = CellKey {
+        phase: Phase::Decode,
+        context_tokens,
+        concurrency,
+    };
     let requests = u64::from(concurrency);
     let needed = if plan.count_shared_prompt_once {
         context_tokens + requests * plan.max_output_tokens
     } else {
         requests * (context_tokens + plan.max_output_tokens)
     };
-    let over_capacity = capacity.kv_cache_tokens.filter(|budget| needed > *budget).map(|budget| {
-        format!(
-            "{concurrency} × ({} + {}) = {} tokens, the KV cache holds {}",
-            format::count(context_tokens),
-            format::count(plan.max_output_tokens),
-            format::count(needed),
-            format::count(budget)
-        )
-    });
+    let over_capacity = capacity
+        .kv_cache_tokens
+        .filter(|budget| needed > *budget)
+        .map(|budget| {
+            format!(
+                "{concurrency} × ({} + {}) = {} tokens, the KV cache holds {}",
+                format::count(context_tokens),
+                format::count(plan.max_output_tokens),
+                format::count(needed),
+                format::count(budget)
+            )
+        });
     PlannedCell { key, over_capacity }
 }
 
@@ -128,27 +158,46 @@ fn decode_cell(plan: &Plan, capacity: Capacity, context_tokens: u64, concurrency
 fn largest_context(max_model_len: u64, max_output_tokens: u64) -> u64 {
     let room = max_model_len.saturating_sub(max_output_tokens);
     let with_margin = room.saturating_sub(MARGIN_TOKENS);
-    if with_margin >= K_TOKENS { with_margin / K_TOKENS * K_TOKENS } else { room / 2 }
+    if with_margin >= K_TOKENS {
+        with_margin / K_TOKENS * K_TOKENS
+    } else {
+        room / 2
+    }
 }
 
 fn decode_contexts(plan: &Plan, capacity: Capacity) -> Result<Vec<u64>, MatrixError> {
     let Some(max_model_len) = capacity.max_model_len else {
-        return Ok(sorted(plan.contexts.clone().unwrap_or(UNKNOWN_LIMIT_CONTEXTS.to_vec())));
+        return Ok(sorted(
+            plan.contexts
+                .clone()
+                .unwrap_or(UNKNOWN_LIMIT_CONTEXTS.to_vec()),
+        ));
     };
     let max_output_tokens = plan.max_output_tokens;
     let largest_tokens = largest_context(max_model_len, max_output_tokens);
     if largest_tokens == 0 {
-        return Err(MatrixError::NothingFits { max_model_len, max_output_tokens });
+        return Err(MatrixError::NothingFits {
+            max_model_len,
+            max_output_tokens,
+        });
     }
     let Some(listed) = &plan.contexts else {
-        let first = if largest_tokens >= FIRST_CONTEXT_TOKENS { FIRST_CONTEXT_TOKENS } else { K_TOKENS };
-        let mut contexts: Vec<u64> =
-            std::iter::successors(Some(first), |c| Some(c * 2)).take_while(|c| *c <= largest_tokens).collect();
+        let first = if largest_tokens >= FIRST_CONTEXT_TOKENS {
+            FIRST_CONTEXT_TOKENS
+        } else {
+            K_TOKENS
+        };
+        let mut contexts: Vec<u64> = std::iter::successors(Some(first), |c| Some(c * 2))
+            .take_while(|c| *c <= largest_tokens)
+            .collect();
         contexts.push(largest_tokens);
         return Ok(sorted(contexts));
     };
     // What is listed need not keep the margin, only fit.
-    match listed.iter().find(|context| **context + max_output_tokens > max_model_len) {
+    match listed
+        .iter()
+        .find(|context| **context + max_output_tokens > max_model_len)
+    {
         Some(context_tokens) => Err(MatrixError::ContextTooLong {
             context_tokens: *context_tokens,
             max_output_tokens,
@@ -167,9 +216,10 @@ fn prefill_contexts(
     match (&plan.prefill_contexts, capacity.max_model_len) {
         (Some(listed), Some(max_model_len)) => {
             match listed.iter().find(|context| **context > max_model_len) {
-                Some(context_tokens) => {
-                    Err(MatrixError::PrefillTooLong { context_tokens: *context_tokens, max_model_len })
-                }
+                Some(context_tokens) => Err(MatrixError::PrefillTooLong {
+                    context_tokens: *context_tokens,
+                    max_model_len,
+                }),
                 None => Ok(sorted(listed.clone())),
             }
         }
@@ -199,24 +249,49 @@ mod tests {
 
     #[test]
     fn default_contexts_are_those_of_the_two_published_matrices() {
-        let capacity = Capacity { max_model_len: Some(524_288), kv_cache_tokens: None };
+        let capacity = Capacity {
+            max_model_len: Some(524_288),
+            kv_cache_tokens: None,
+        };
         let matrix = lay_out(&Plan::default(), capacity).expect("fits");
-        assert_eq!(ks(&matrix.contexts), ["8K", "16K", "32K", "64K", "128K", "256K", "507K"]);
-        assert_eq!(ks(&matrix.prefill_contexts), ["8K", "16K", "32K", "64K", "128K", "256K", "507K", "512K"]);
-        let capacity = Capacity { max_model_len: Some(1_048_576), kv_cache_tokens: None };
+        assert_eq!(
+            ks(&matrix.contexts),
+            ["8K", "16K", "32K", "64K", "128K", "256K", "507K"]
+        );
+        assert_eq!(
+            ks(&matrix.prefill_contexts),
+            ["8K", "16K", "32K", "64K", "128K", "256K", "507K", "512K"]
+        );
+        let capacity = Capacity {
+            max_model_len: Some(1_048_576),
+            kv_cache_tokens: None,
+        };
         let matrix = lay_out(&Plan::default(), capacity).expect("fits");
         assert_eq!(ks(&matrix.contexts)[6..], ["512K", "1019K"]);
-        assert_eq!(ks(&matrix.prefill_contexts)[6..], ["512K", "1019K", "1024K"]);
+        assert_eq!(
+            ks(&matrix.prefill_contexts)[6..],
+            ["512K", "1019K", "1024K"]
+        );
     }
 
     #[test]
     fn a_cell_is_over_capacity_when_its_requests_exceed_the_kv_cache() {
-        let plan = Plan { contexts: Some(vec![8192]), ..Plan::default() };
+        let plan = Plan {
+            contexts: Some(vec![8192]),
+            ..Plan::default()
+        };
         let budget = 64 * (8192 + 4096);
         let over = |kv| -> Vec<u32> {
-            let capacity = Capacity { max_model_len: None, kv_cache_tokens: Some(kv) };
+            let capacity = Capacity {
+                max_model_len: None,
+                kv_cache_tokens: Some(kv),
+            };
             let cells = lay_out(&plan, capacity).expect("fits").cells;
-            cells.into_iter().filter(|c| c.over_capacity.is_some()).map(|c| c.key.concurrency).collect()
+            cells
+                .into_iter()
+                .filter(|c| c.over_capacity.is_some())
+                .map(|c| c.key.concurrency)
+                .collect()
         };
         assert_eq!(over(budget), [128]);
         assert_eq!(over(budget - 1), [64, 128]);
@@ -225,25 +300,47 @@ mod tests {
 
     #[test]
     fn a_shared_prompt_may_be_counted_once() {
-        let plan = Plan { contexts: Some(vec![8192]), count_shared_prompt_once: true, ..Plan::default() };
-        let capacity = Capacity { max_model_len: None, kv_cache_tokens: Some(8192 + 128 * 4096) };
+        let plan = Plan {
+            contexts: Some(vec![8192]),
+            count_shared_prompt_once: true,
+            ..Plan::default()
+        };
+        let capacity = Capacity {
+            max_model_len: None,
+            kv_cache_tokens: Some(8192 + 128 * 4096),
+        };
         let cells = lay_out(&plan, capacity).expect("fits").cells;
         assert!(cells.iter().all(|cell| cell.over_capacity.is_none()));
     }
 
     #[test]
     fn a_listed_context_that_leaves_no_room_for_the_answer_is_refused_with_the_largest() {
-        let plan = Plan { contexts: Some(vec![524_288]), ..Plan::default() };
-        let capacity = Capacity { max_model_len: Some(524_288), kv_cache_tokens: None };
+        let plan = Plan {
+            contexts: Some(vec![524_288]),
+            ..Plan::default()
+        };
+        let capacity = Capacity {
+            max_model_len: Some(524_288),
+            kv_cache_tokens: None,
+        };
         let error = lay_out(&plan, capacity).expect_err("refused").to_string();
         assert!(error.contains("the largest is 507K"), "{error}");
     }
 
     #[test]
     fn a_small_model_gets_small_default_contexts() {
-        let plan = Plan { max_output_tokens: 512, ..Plan::default() };
-        let capacity = Capacity { max_model_len: Some(8192), kv_cache_tokens: None };
-        assert_eq!(ks(&lay_out(&plan, capacity).expect("fits").contexts), ["1K", "2K", "4K", "6K"]);
+        let plan = Plan {
+            max_output_tokens: 512,
+            ..Plan::default()
+        };
+        let capacity = Capacity {
+            max_model_len: Some(8192),
+            kv_cache_tokens: None,
+        };
+        assert_eq!(
+            ks(&lay_out(&plan, capacity).expect("fits").contexts),
+            ["1K", "2K", "4K", "6K"]
+        );
     }
 
     #[test]
@@ -254,9 +351,18 @@ mod tests {
             ..Plan::default()
         };
         let cells = lay_out(&plan, Capacity::default()).expect("fits").cells;
-        let order: Vec<(Phase, u64, u32)> =
-            cells.iter().map(|c| (c.key.phase, c.key.context_tokens, c.key.concurrency)).collect();
-        assert_eq!(order[..3], [(Phase::Prefill, 1024, 1), (Phase::Decode, 1024, 1), (Phase::Decode, 1024, 2)]);
+        let order: Vec<(Phase, u64, u32)> = cells
+            .iter()
+            .map(|c| (c.key.phase, c.key.context_tokens, c.key.concurrency))
+            .collect();
+        assert_eq!(
+            order[..3],
+            [
+                (Phase::Prefill, 1024, 1),
+                (Phase::Decode, 1024, 1),
+                (Phase::Decode, 1024, 2)
+            ]
+        );
         assert_eq!(order.len(), 6);
     }
 }

@@ -12,7 +12,8 @@ pub const BUILT_IN_NAME: &str = "Emma, sentences shuffled";
 const MIN_PROSE_BYTES: usize = 1000;
 
 /// Asked for after the prose, so that an answer is prose too.
-const REQUEST: &str = "\n\nRetell the text above in your own words, at length and without stopping.";
+const REQUEST: &str =
+    "\n\nRetell the text above in your own words, at length and without stopping.";
 
 /// Sentences to build prompts from.
 #[derive(Debug, Clone)]
@@ -32,7 +33,9 @@ impl Prose {
     /// The prose kept with tokgrid.
     #[must_use]
     pub fn built_in() -> Prose {
-        Prose { sentences: BUILT_IN.lines().map(str::to_owned).collect() }
+        Prose {
+            sentences: BUILT_IN.lines().map(str::to_owned).collect(),
+        }
     }
 
     /// The lines of a text.
@@ -43,7 +46,11 @@ impl Prose {
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let sentences: Vec<String> = lines.map(str::to_owned).collect();
         let bytes = sentences.iter().map(String::len).sum();
-        if bytes < MIN_PROSE_BYTES { Err(TooLittleProse { bytes }) } else { Ok(Prose { sentences }) }
+        if bytes < MIN_PROSE_BYTES {
+            Err(TooLittleProse { bytes })
+        } else {
+            Ok(Prose { sentences })
+        }
     }
 
     /// A draft of which prompts of any length up to `chars` can be cut: sentences
@@ -64,7 +71,10 @@ impl Prose {
                 }
             }
         }
-        Draft { nonce: format!("Text {nonce}.\n\n"), body }
+        Draft {
+            nonce: format!("Text {nonce}.\n\n"),
+            body,
+        }
     }
 }
 
@@ -130,7 +140,15 @@ impl LengthSearch {
         let tokens_per_char = tokens_per_char.unwrap_or(FIRST_TOKENS_PER_CHAR);
         let target_tokens = target_tokens.min(at_most_tokens);
         let chars = (target_tokens as f64 / tokens_per_char) as usize;
-        LengthSearch { target_tokens, at_most_tokens, tokens_per_char, chars, last: None, best: None, tries: 0 }
+        LengthSearch {
+            target_tokens,
+            at_most_tokens,
+            tokens_per_char,
+            chars,
+            last: None,
+            best: None,
+            tries: 0,
+        }
     }
 
     /// Bytes of prose to try next.
@@ -147,7 +165,8 @@ impl LengthSearch {
         if fits && self.best.is_none_or(|(_, best)| off(tokens) < off(best)) {
             self.best = Some((self.chars, tokens));
         }
-        let tolerance = (TOLERANCE_SHARE * self.target_tokens as f64).max(TOLERANCE_TOKENS as f64) / 2.0;
+        let tolerance =
+            (TOLERANCE_SHARE * self.target_tokens as f64).max(TOLERANCE_TOKENS as f64) / 2.0;
         if (fits && off(tokens) as f64 <= tolerance) || self.tries >= MAX_TRIES {
             return false;
         }
@@ -190,7 +209,10 @@ mod tests {
 
     /// A tokenizer of its own kind: a token for every word and every 5 letters of it.
     fn tokens(text: &str) -> u64 {
-        text.split_whitespace().map(|word| word.len().div_ceil(5) as u64).sum::<u64>() + 17
+        text.split_whitespace()
+            .map(|word| word.len().div_ceil(5) as u64)
+            .sum::<u64>()
+            + 17
     }
 
     #[test]
@@ -218,8 +240,14 @@ mod tests {
     #[test]
     fn the_same_seed_gives_the_same_prompt_and_another_nonce_another_beginning() {
         let prose = Prose::built_in();
-        assert_eq!(prose.draft(7, "a", 5000).cut(5000), prose.draft(7, "a", 5000).cut(5000));
-        assert_ne!(prose.draft(7, "a", 5000).cut(5000), prose.draft(8, "a", 5000).cut(5000));
+        assert_eq!(
+            prose.draft(7, "a", 5000).cut(5000),
+            prose.draft(7, "a", 5000).cut(5000)
+        );
+        assert_ne!(
+            prose.draft(7, "a", 5000).cut(5000),
+            prose.draft(8, "a", 5000).cut(5000)
+        );
         assert!(prose.draft(7, "b", 5000).cut(10).starts_with("Text b."));
     }
 

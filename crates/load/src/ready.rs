@@ -34,7 +34,9 @@ pub(crate) struct Starting<'a> {
 
 /// Whether the window may open.
 pub(crate) fn is_ready(starting: &Starting<'_>) -> bool {
-    let Some(newest_first_us) = starting.newest_first_us else { return false };
+    let Some(newest_first_us) = starting.newest_first_us else {
+        return false;
+    };
     if starting.have_flowed >= starting.concurrency {
         let settled_for_s = starting.now_us.seconds_since(newest_first_us);
         return starting.readings.is_empty()
@@ -44,9 +46,12 @@ pub(crate) fn is_ready(starting: &Starting<'_>) -> bool {
     if starting.readings.iter().any(|r| r.waiting.is_some()) {
         // Ready although streams wait: what runs has been writing for a while,
         // and the rest is queued.
-        return steady(starting, Micros(0))
-            .is_some_and(|last| last.waiting.unwrap_or(0.0) > 0.0
-                && last.running.is_some_and(|running| running > 0.0 && f64::from(starting.flowing) >= running));
+        return steady(starting, Micros(0)).is_some_and(|last| {
+            last.waiting.unwrap_or(0.0) > 0.0
+                && last
+                    .running
+                    .is_some_and(|running| running > 0.0 && f64::from(starting.flowing) >= running)
+        });
     }
     let longest_wait_s = newest_first_us.seconds_since(starting.started_us);
     let silent_for_s = starting.now_us.seconds_since(newest_first_us);
@@ -59,7 +64,9 @@ fn steady<'a>(starting: &Starting<'a>, since: Micros) -> Option<&'a EngineReadin
     let recent = starting.readings.len().checked_sub(STEADY_READINGS)?;
     let recent = &starting.readings[recent..];
     let running = recent.first()?.running?;
-    let is_steady = recent.iter().all(|r| r.running == Some(running) && r.asked_us >= since);
+    let is_steady = recent
+        .iter()
+        .all(|r| r.running == Some(running) && r.asked_us >= since);
     is_steady.then(|| recent.last()).flatten()
 }
 
@@ -102,7 +109,10 @@ mod tests {
     fn a_queued_cell_is_ready_when_what_runs_has_flowed() {
         let queued = readings(&[(16.0, 16.0), (16.0, 16.0), (16.0, 16.0)]);
         assert!(is_ready(&starting(32, 16, &queued)));
-        assert!(!is_ready(&starting(32, 9, &queued)), "the first wave is still being read");
+        assert!(
+            !is_ready(&starting(32, 9, &queued)),
+            "the first wave is still being read"
+        );
         let unsteady = readings(&[(12.0, 20.0), (14.0, 18.0), (16.0, 16.0)]);
         assert!(!is_ready(&starting(32, 16, &unsteady)));
     }

@@ -28,11 +28,17 @@ pub(crate) fn keep_tail(tail: &mut String, text: &str) {
 pub(crate) fn find(tail: &str) -> Option<Repetition> {
     let bytes = tail.as_bytes();
     (1..=MAX_UNIT_BYTES.min(bytes.len() / MIN_TIMES)).find_map(|unit| {
-        let same = bytes.iter().rev().zip(bytes.iter().rev().skip(unit)).take_while(|(a, b)| a == b);
+        let same = bytes
+            .iter()
+            .rev()
+            .zip(bytes.iter().rev().skip(unit))
+            .take_while(|(a, b)| a == b);
         let stretch = same.count() + unit;
         let times = stretch / unit;
         (times >= MIN_TIMES && stretch >= MIN_STRETCH_BYTES).then(|| Repetition {
-            unit_chars: String::from_utf8_lossy(&bytes[bytes.len() - unit..]).chars().count() as u32,
+            unit_chars: String::from_utf8_lossy(&bytes[bytes.len() - unit..])
+                .chars()
+                .count() as u32,
             times: times as u32,
         })
     })
@@ -48,7 +54,10 @@ mod tests {
         let found = find(&looping).expect("a loop");
         assert_eq!(found.unit_chars, 16);
         assert!(found.times >= 59);
-        let prose: String = include_str!("../corpus/prose.txt").chars().take(4000).collect();
+        let prose: String = include_str!("../corpus/prose.txt")
+            .chars()
+            .take(4000)
+            .collect();
         assert_eq!(find(&prose), None);
         assert_eq!(find(&"ab".repeat(100)), None, "200 bytes may be a ruler");
     }

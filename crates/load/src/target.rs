@@ -40,7 +40,9 @@ pub struct Target {
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// Not an http(s) URL.
-    #[error("`{url}` is not a server's address ({why}): write for example --url http://localhost:8000")]
+    #[error(
+        "`{url}` is not a server's address ({why}): write for example --url http://localhost:8000"
+    )]
     BadUrl {
         /// What was given, without credentials.
         url: String,
@@ -51,7 +53,9 @@ pub enum TargetError {
     #[error("--header takes `Name: value`; what came before or after the colon cannot be a header")]
     BadHeader,
     /// A key that cannot travel in a header.
-    #[error("the API key has characters that cannot be sent in a header (a line break at its end?)")]
+    #[error(
+        "the API key has characters that cannot be sent in a header (a line break at its end?)"
+    )]
     BadKey,
     /// The CA file is no good.
     #[error("cannot use the CA file {}: {why}", path.display())]
@@ -70,9 +74,15 @@ impl Target {
     /// [`TargetError`], in words that say what to write.
     pub fn new(options: &TargetOptions) -> Result<Target, TargetError> {
         let given = options.url.trim();
-        let bad = |why| TargetError::BadUrl { url: without_credentials(given), why };
-        let with_scheme =
-            if given.contains("://") { given.to_owned() } else { format!("http://{given}") };
+        let bad = |why| TargetError::BadUrl {
+            url: without_credentials(given),
+            why,
+        };
+        let with_scheme = if given.contains("://") {
+            given.to_owned()
+        } else {
+            format!("http://{given}")
+        };
         let uri: http::Uri = with_scheme.parse().map_err(|_| bad("it cannot be read"))?;
         let is_tls = match uri.scheme_str() {
             Some("http") => false,
@@ -81,18 +91,29 @@ impl Target {
         };
         let authority = uri.authority().ok_or_else(|| bad("there is no host"))?;
         if authority.as_str().contains('@') {
-            return Err(bad("credentials do not belong in it; use --api-key or --header"));
+            return Err(bad(
+                "credentials do not belong in it; use --api-key or --header",
+            ));
         }
         let host = authority.host().trim_matches(['[', ']']).to_owned();
         if host.is_empty() {
             return Err(bad("there is no host"));
         }
-        let port = authority.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+        let port = authority
+            .port_u16()
+            .unwrap_or(if is_tls { 443 } else { 80 });
         let path = uri.path().trim_end_matches('/');
         let root = path.strip_suffix("/v1").unwrap_or(path).to_owned();
         let (headers, secrets) = headers(options)?;
         let tls = is_tls.then(|| tls(&host, options)).transpose()?;
-        Ok(Target { host, port, root, headers, tls, secrets })
+        Ok(Target {
+            host,
+            port,
+            root,
+            headers,
+            tls,
+            secrets,
+        })
     }
 
     /// The address for people and documents: no credentials in it.
@@ -103,15 +124,20 @@ impl Target {
     }
 
     pub(crate) fn authority(&self) -> String {
-        let host =
-            if self.host.contains(':') { format!("[{}]", self.host) } else { self.host.clone() };
+        let host = if self.host.contains(':') {
+            format!("[{}]", self.host)
+        } else {
+            self.host.clone()
+        };
         format!("{host}:{}", self.port)
     }
 
     /// `text` without any of the secrets that we send: servers like to quote them.
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret, REDACTED))
+        self.secrets.iter().fold(text.to_owned(), |text, secret| {
+            text.replace(secret, REDACTED)
+        })
     }
 
     /// The addresses the host has, in the resolver's order.
@@ -119,7 +145,9 @@ impl Target {
         if let Ok(ip) = self.host.parse::<IpAddr>() {
             return Ok(vec![SocketAddr::new(ip, self.port)]);
         }
-        Ok(tokio::net::lookup_host((self.host.as_str(), self.port)).await?.collect())
+        Ok(tokio::net::lookup_host((self.host.as_str(), self.port))
+            .await?
+            .collect())
     }
 }
 
@@ -136,8 +164,8 @@ fn headers(options: &TargetOptions) -> Result<(HeaderMap, Vec<String>), TargetEr
     let mut headers = HeaderMap::new();
     let mut secrets = Vec::new();
     if let Some(key) = &options.api_key {
-        let mut value = HeaderValue::from_str(&format!("Bearer {key}"))
-            .map_err(|_| TargetError::BadKey)?;
+        let mut value =
+            HeaderValue::from_str(&format!("Bearer {key}")).map_err(|_| TargetError::BadKey)?;
         value.set_sensitive(true);
         headers.insert(AUTHORIZATION, value);
         secrets.push(key.clone());
@@ -151,7 +179,11 @@ fn headers(options: &TargetOptions) -> Result<(HeaderMap, Vec<String>), TargetEr
         headers.insert(name, value);
         // Each word of a header may be a secret of its own (`Bearer x`); short
         // words would blot out half of every message.
-        secrets.extend(text.split_whitespace().filter(|word| word.len() >= 8).map(str::to_owned));
+        secrets.extend(
+            text.split_whitespace()
+                .filter(|word| word.len() >= 8)
+                .map(str::to_owned),
+        );
     }
     secrets.retain(|secret| !secret.is_empty());
     Ok((headers, secrets))
@@ -161,8 +193,12 @@ fn tls(
     host: &str,
     options: &TargetOptions,
 ) -> Result<(TlsConnector, rustls::pki_types::ServerName<'static>), TargetError> {
-    let name = rustls::pki_types::ServerName::try_from(host.to_owned())
-        .map_err(|_| TargetError::BadUrl { url: options.url.clone(), why: "its host is no name for a certificate" })?;
+    let name = rustls::pki_types::ServerName::try_from(host.to_owned()).map_err(|_| {
+        TargetError::BadUrl {
+            url: options.url.clone(),
+            why: "its host is no name for a certificate",
+        }
+    })?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut roots = rustls::RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
@@ -171,7 +207,10 @@ fn tls(
     }
     let builder = rustls::ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
-        .map_err(|error| TargetError::BadCa { path: PathBuf::new(), why: error.to_string() })?;
+        .map_err(|error| TargetError::BadCa {
+            path: PathBuf::new(),
+            why: error.to_string(),
+        })?;
     let config = if options.insecure {
         builder
             .dangerous()
@@ -185,15 +224,25 @@ fn tls(
 
 fn add_ca(roots: &mut rustls::RootCertStore, path: &Path) -> Result<(), TargetError> {
     use rustls::pki_types::{CertificateDer, pem::PemObject};
-    let bad = |why: String| TargetError::BadCa { path: path.to_owned(), why };
-    let certificates = CertificateDer::pem_file_iter(path).map_err(|error| bad(error.to_string()))?;
+    let bad = |why: String| TargetError::BadCa {
+        path: path.to_owned(),
+        why,
+    };
+    let certificates =
+        CertificateDer::pem_file_iter(path).map_err(|error| bad(error.to_string()))?;
     let mut count = 0;
     for certificate in certificates {
         let certificate = certificate.map_err(|error| bad(error.to_string()))?;
-        roots.add(certificate).map_err(|error| bad(error.to_string()))?;
+        roots
+            .add(certificate)
+            .map_err(|error| bad(error.to_string()))?;
         count += 1;
     }
-    if count == 0 { Err(bad("there is no PEM certificate in it".to_owned())) } else { Ok(()) }
+    if count == 0 {
+        Err(bad("there is no PEM certificate in it".to_owned()))
+    } else {
+        Ok(())
+    }
 }
 
 /// `--insecure`: whoever answers is believed to be the server.
@@ -242,17 +291,36 @@ mod tests {
     use super::*;
 
     fn target(url: &str) -> Result<Target, TargetError> {
-        Target::new(&TargetOptions { url: url.to_owned(), ..TargetOptions::default() })
+        Target::new(&TargetOptions {
+            url: url.to_owned(),
+            ..TargetOptions::default()
+        })
     }
 
     #[test]
     fn an_address_may_end_in_v1_or_not_and_may_lack_its_scheme() {
-        for url in ["http://h:8000", "http://h:8000/", "http://h:8000/v1", "http://h:8000/v1/", "h:8000"] {
+        for url in [
+            "http://h:8000",
+            "http://h:8000/",
+            "http://h:8000/v1",
+            "http://h:8000/v1/",
+            "h:8000",
+        ] {
             let target = target(url).expect(url);
-            assert_eq!((target.shown().as_str(), target.root.as_str()), ("http://h:8000", ""), "{url}");
+            assert_eq!(
+                (target.shown().as_str(), target.root.as_str()),
+                ("http://h:8000", ""),
+                "{url}"
+            );
         }
-        assert_eq!(target("https://h/api/v1").expect("prefix").shown(), "https://h:443/api");
-        assert_eq!(target("http://[::1]:8000").expect("IPv6").shown(), "http://[::1]:8000");
+        assert_eq!(
+            target("https://h/api/v1").expect("prefix").shown(),
+            "https://h:443/api"
+        );
+        assert_eq!(
+            target("http://[::1]:8000").expect("IPv6").shown(),
+            "http://[::1]:8000"
+        );
     }
 
     #[test]
@@ -260,7 +328,10 @@ mod tests {
         for url in ["ftp://h", "http://", "http://a b", ""] {
             assert!(target(url).is_err(), "{url}");
         }
-        let error = target("http://user:hunter22@h:1").err().expect("refused").to_string();
+        let error = target("http://user:hunter22@h:1")
+            .err()
+            .expect("refused")
+            .to_string();
         assert!(!error.contains("hunter22"), "{error}");
     }
 

@@ -24,7 +24,7 @@ use crate::target::Target;
 /// takes longer is read to its end beside the next request.
 const TAIL_GRACE: Duration = Duration::from_millis(30);
 /// What comes later than this after the finish reason is not waited for.
-pub(crate) const TAIL_PATIENCE: Duration = Duration::from_secs(10);
+const TAIL_PATIENCE: Duration = Duration::from_secs(10);
 /// How much of an error's body is read, bytes.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// How long an error's body may take.
@@ -72,7 +72,9 @@ impl Wave {
     pub async fn connect(&self) -> Result<Connection, Outcome> {
         Connection::open(&self.target, &self.addresses, self.clock)
             .await
-            .map_err(|error| Outcome::Broke { reason: format!("could not connect: {error}") })
+            .map_err(|error| Outcome::Broke {
+                reason: format!("could not connect: {error}"),
+            })
     }
 
     /// Sends `body` on `connection` (or a new one) and reads the answer up to its
@@ -103,7 +105,10 @@ impl Wave {
         live.began(self.clock.now());
         let started = self.start(connection, &mut sample, live, body, cut).await;
         let read = match started {
-            Ok((open, incoming)) => self.read(connection, open, incoming, sample, live, cut).await,
+            Ok((open, incoming)) => {
+                self.read(connection, open, incoming, sample, live, cut)
+                    .await
+            }
             Err(no_stream) => {
                 *connection = None;
                 if let NoStream::Failed(outcome) = no_stream {
@@ -116,15 +121,21 @@ impl Wave {
             }
         };
         live.ended();
-        if let Read::Whole(sample) = &read
-            && sample.outcome.failure().is_some()
-        {
-            self.live.failures.fetch_add(1, Relaxed);
+        match read {
+            Read::Whole(mut sample) => {
+                if let Outcome::Refused { message, .. } = &mut sample.outcome {
+                    *message = self.target.redact(message);
+                }
+                if sample.outcome.failure().is_some() {
+                    self.live.failures.fetch_add(1, Relaxed);
+                }
+                Read::Whole(sample)
+            }
+            Read::Tail(tail) => Read::Tail(tail),
         }
-        read
     }
 
-    /// Connects where needed, sends, and checks the head of the answer.
+    /// Sends and checks the head of the answer.
     async fn start(
         &self,
         kept: &mut Option<Connection>,
@@ -137,7 +148,42 @@ impl Wave {
             Some(mut connection) => connection.is_ready().await.then_some(connection),
             None => None,
         };
-        let mut connection = match reusable {
+        let was_used_before = reusable.as_ref().is_some_and(Connection::has_answered);
+        let first = self.send(reusable, sample, live, body.clone(), cut).await;
+        let (mut connection, response) = match first {
+            // The server closed a kept connection at the moment we wrote to it.
+            Err(NoStream::Failed(Outcome::Broke { .. })) if was_used_before => {
+                self.send(None, sample, live, body, cut).await?
+            }
+            sent => sent?,
+        };
+        live.seen_us.store(self.clock.now().0, Relaxed);
+        let status = response.status().as_u16();
+        let content_type = response.headers().get(CONTENT_TYPE);
+        let content_type = content_type
+            .and_then(|v| v.to_str().ok())
+            .unwrap_or_default();
+        let is_stream = status == 200
+            && (content_type.starts_with("text/event-stream") || content_type.is_empty());
+        let content_type = content_type.to_owned();
+        let mut incoming = response.into_body();
+        if is_stream {
+            return Ok((connection, incoming));
+        }
+        let text = error_text(&mut connection, &mut incoming).await;
+        Err(NoStream::Failed(self.refusal(status, &content_type, &text)))
+    }
+
+    /// Connects where needed and sends; the head of the answer.
+    async fn send(
+        &self,
+        kept: Option<Connection>,
+        sample: &mut RequestSample,
+        live: &LiveStream,
+        body: Bytes,
+        cut: &CancellationToken,
+    ) -> Result<(Connection, http::Response<Incoming>), NoStream> {
+        let mut connection = match kept {
             Some(connection) => connection,
             None => tokio::select! {
                 biased;
@@ -158,27 +204,15 @@ impl Wave {
             sample.sent_us = Some(written_us);
             live.sent_us.store(written_us.0, Relaxed);
         }
-        let response = match sent {
-            None => return Err(NoStream::Cut),
+        match sent {
+            None => Err(NoStream::Cut),
+            Some(Ok(response)) => Ok((connection, response)),
             Some(Err(error)) => {
-                let reason = format!("the server closed the connection before it answered ({error})");
-                return Err(NoStream::Failed(Outcome::Broke { reason }));
+                let reason =
+                    format!("the server closed the connection before it answered ({error})");
+                Err(NoStream::Failed(Outcome::Broke { reason }))
             }
-            Some(Ok(response)) => response,
-        };
-        live.seen_us.store(self.clock.now().0, Relaxed);
-        let status = response.status().as_u16();
-        let content_type = response.headers().get(CONTENT_TYPE);
-        let content_type = content_type.and_then(|v| v.to_str().ok()).unwrap_or_default();
-        let is_stream = status == 200
-            && (content_type.starts_with("text/event-stream") || content_type.is_empty());
-        let content_type = content_type.to_owned();
-        let mut incoming = response.into_body();
-        if is_stream {
-            return Ok((connection, incoming));
         }
-        let text = error_text(&mut connection, &mut incoming).await;
-        Err(NoStream::Failed(self.refusal(status, &content_type, &text)))
     }
 
     fn refusal(&self, status: u16, content_type: &str, body: &[u8]) -> Outcome {
@@ -214,7 +248,9 @@ impl Wave {
                 None => break None,
                 Some(Err(error)) => break Some(format!("the connection broke off ({error})")),
                 Some(Ok(frame)) => {
-                    let Ok(bytes) = frame.into_data() else { continue };
+                    let Ok(bytes) = frame.into_data() else {
+                        continue;
+                    };
                     let at = connection.read_us();
                     let brought = answer.take(&bytes, at);
                     live.seen_us.store(at.0, Relaxed);
@@ -222,22 +258,33 @@ impl Wave {
                         live.first_token(at);
                         self.live.newest_first_us.fetch_max(at.0, Relaxed);
                     }
-                    self.live.tokens.fetch_add(u64::from(brought.tokens), Relaxed);
+                    self.live
+                        .tokens
+                        .fetch_add(u64::from(brought.tokens), Relaxed);
                 }
             }
             if answer.has_finished() {
-                let tail = Tail { connection, body, answer, sample, clock: self.clock };
+                let tail = Tail {
+                    connection,
+                    body,
+                    answer,
+                    sample,
+                    clock: self.clock,
+                };
                 return tail.finish_soon(kept).await;
             }
         };
         Read::Whole(Box::new(fill(sample, answer, broken, self.clock.now())))
     }
 
-    fn cut_off(&self, mut answer: AnswerStream, sample: RequestSample, live: &LiveStream) -> Read {
+    fn cut_off(&self, answer: AnswerStream, sample: RequestSample, live: &LiveStream) -> Read {
         let is_overdue = live.is_overdue.load(Relaxed);
-        let mut sample = fill(sample, std::mem::replace(&mut answer, AnswerStream::new()), None, self.clock.now());
-        sample.outcome =
-            if is_overdue { overdue("no further token came") } else { Outcome::CutAtWindowEnd };
+        let mut sample = fill(sample, answer, None, self.clock.now());
+        sample.outcome = if is_overdue {
+            overdue("no further token came")
+        } else {
+            Outcome::CutAtWindowEnd
+        };
         Read::Whole(Box::new(sample))
     }
 }
@@ -257,12 +304,13 @@ impl Tail {
         }
     }
 
-    /// Reads to the end of the stream, or as long as anyone should wait.
-    pub async fn finish(mut self) -> RequestSample {
-        let broken = match tokio::time::timeout(TAIL_PATIENCE, self.rest()).await {
-            Ok(broken) => broken,
-            // The answer itself was complete.
-            Err(_) => None,
+    /// Reads to the end of the stream, or as long as anyone should wait: what is
+    /// still missing then is usage, the answer itself was complete.
+    pub async fn finish(mut self, cut: &CancellationToken) -> RequestSample {
+        let broken = tokio::select! {
+            broken = self.rest() => broken,
+            () = tokio::time::sleep(TAIL_PATIENCE) => None,
+            () = cut.cancelled() => None,
         };
         fill(self.sample, self.answer, broken, self.clock.now())
     }
@@ -299,7 +347,9 @@ fn fill(
 }
 
 fn overdue(what: &str) -> Outcome {
-    Outcome::TimedOut { reason: format!("{what} for longer than allowed") }
+    Outcome::TimedOut {
+        reason: format!("{what} for longer than allowed"),
+    }
 }
 
 async fn error_text(connection: &mut Connection, body: &mut Incoming) -> Vec<u8> {
