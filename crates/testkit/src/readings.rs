@@ -27,10 +27,8 @@ fn one(scenario: &Scenario, served: &[Served], with_slots: bool, at_us: u64) -> 
         answered_us: Micros(at_us + HALF_TRIP_US),
         running: Some(count(is_running) as f64),
         waiting: Some(count(|s, at| s.sent_us <= at && at < s.admitted_us) as f64),
-        kv_used: None,
         generated_tokens: (!with_slots).then_some(f64::from(generated)),
         preemptions: Some(0.0),
-        steps: None,
         cache_queried_tokens: scenario
             .cached_tokens
             .filter(|_| !with_slots)
@@ -44,6 +42,7 @@ fn one(scenario: &Scenario, served: &[Served], with_slots: bool, at_us: u64) -> 
         } else {
             Vec::new()
         },
+        ..EngineReading::default()
     }
 }
 

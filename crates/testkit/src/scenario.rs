@@ -201,26 +201,25 @@ impl Scenario {
         } else {
             Vec::new()
         };
+        let key = CellKey {
+            phase: Phase::Decode,
+            context_tokens: self.context_tokens,
+            concurrency: self.concurrency,
+        };
+        let limits = SampledLimits {
+            max_model_len: None,
+            max_output_tokens: self.max_output_tokens,
+            block_tokens: Some(16),
+            template_tokens: 16,
+            one_token_per_event: false,
+            queue_is_reported: self.has_readings,
+            ignore_eos: true,
+        };
         CellSamples {
-            key: CellKey {
-                phase: Phase::Decode,
-                context_tokens: self.context_tokens,
-                concurrency: self.concurrency,
-            },
-            over_capacity: None,
-            failure: None,
-            limits: SampledLimits {
-                max_model_len: None,
-                max_output_tokens: self.max_output_tokens,
-                block_tokens: Some(16),
-                template_tokens: 16,
-                one_token_per_event: false,
-                queue_is_reported: self.has_readings,
-                ignore_eos: true,
-            },
             window: Some(self.window),
             requests: served.iter().map(|served| self.sample(served)).collect(),
             readings,
+            ..CellSamples::empty(key, limits)
         }
     }
 
@@ -330,20 +329,17 @@ pub fn scout(
 /// A prefill cell at `context_tokens` with these requests.
 #[must_use]
 pub fn prefill(context_tokens: u64, requests: Vec<RequestSample>) -> CellSamples {
+    let key = CellKey {
+        phase: Phase::Prefill,
+        context_tokens,
+        concurrency: 1,
+    };
+    let limits = SampledLimits {
+        max_output_tokens: 4096,
+        ..SampledLimits::default()
+    };
     CellSamples {
-        key: CellKey {
-            phase: Phase::Prefill,
-            context_tokens,
-            concurrency: 1,
-        },
-        over_capacity: None,
-        failure: None,
-        limits: SampledLimits {
-            max_output_tokens: 4096,
-            ..SampledLimits::default()
-        },
-        window: None,
         requests,
-        readings: Vec::new(),
+        ..CellSamples::empty(key, limits)
     }
 }
