@@ -6,7 +6,7 @@ use super::shown::{trusted_per_request_tok_s, trusted_total_tok_s};
 
 /// Size of the picture and of its plot, in the picture's own units.
 const WIDTH: f64 = 520.0;
-const HEIGHT: f64 = 300.0;
+const HEIGHT: f64 = 304.0;
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 508.0;
 const TOP: f64 = 30.0;
@@ -97,7 +97,7 @@ impl Curve {
             left: LEFT,
             right: RIGHT,
             x_labels_y: BOTTOM + 16.0,
-            x_name_y: BOTTOM + 33.0,
+            x_name_y: BOTTOM + 37.0,
             middle_x: (LEFT + RIGHT) / 2.0,
             x_ticks: x_axis.ticks(),
             y_ticks: y_axis.ticks(),

@@ -9,7 +9,7 @@ use super::words::{TTFT_SENTENCE, status_sentences};
 /// Width of the column of contexts, px.
 const HEAD_WIDTH_PX: usize = 76;
 /// Width in which `106,315 ms TTFT` and `Requests queued` stand in one line, px.
-const COLUMN_WIDTH_PX: usize = 100;
+const COLUMN_WIDTH_PX: usize = 106;
 
 /// A heat map: rows are contexts, columns requests at once.
 #[derive(Debug, Template)]

@@ -1,0 +1,152 @@
+//! Reading rendered pages as a browser would, and the example runs.
+
+use document::{Cell, CellKey, CellStatus, Distribution, Phase, RunDocument};
+use scraper::{ElementRef, Html, Selector};
+
+/// The example runs.
+pub const NAMES: [&str; 2] = [
+    "deepseek-v4.1-flash-4x-rtx-pro-6000",
+    "glm-5.3-flash-4x-rtx-pro-6000",
+];
+
+/// A file of `examples/`.
+pub fn example(path: &str) -> String {
+    let path = format!("{}/../../examples/{path}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// An example run.
+pub fn example_run(name: &str) -> RunDocument {
+    RunDocument::from_json(example(&format!("runs/{name}.json")).as_bytes())
+        .expect("a run document")
+}
+
+/// A rendered report, parsed.
+pub struct Page {
+    /// The file as it is written.
+    pub text: String,
+    html: Html,
+}
+
+impl Page {
+    /// The report of a run.
+    pub fn of(run: &RunDocument) -> Page {
+        let text = site::report::render(run).expect("renders");
+        let html = Html::parse_document(&text);
+        assert!(
+            html.errors
+                .iter()
+                .all(|error| !error.contains("Unexpected") && !error.contains("EOF")),
+            "{:?}",
+            html.errors
+        );
+        Page { text, html }
+    }
+
+    /// The report of an example run.
+    pub fn of_example(name: &str) -> Page {
+        Page::of(&example_run(name))
+    }
+
+    /// Every element that a CSS selector finds.
+    pub fn all(&self, css: &str) -> Vec<ElementRef<'_>> {
+        self.html.select(&selector(css)).collect()
+    }
+
+    /// The one element that a CSS selector finds.
+    pub fn one(&self, css: &str) -> ElementRef<'_> {
+        let found = self.all(css);
+        assert_eq!(found.len(), 1, "{css} is found {} times", found.len());
+        found[0]
+    }
+
+    /// Words of the one element that a CSS selector finds.
+    pub fn words_of(&self, css: &str) -> String {
+        words(self.one(css))
+    }
+
+    /// Words of every element that a CSS selector finds.
+    pub fn all_words(&self, css: &str) -> Vec<String> {
+        self.all(css).into_iter().map(words).collect()
+    }
+
+    /// Rows of the body of the one table that a CSS selector finds, as cells' words.
+    pub fn table(&self, css: &str) -> Vec<Vec<String>> {
+        self.one(css)
+            .select(&selector("tbody tr"))
+            .map(|row| row.select(&selector("th, td")).map(words).collect())
+            .collect()
+    }
+
+    /// Label and value of every fact of a group.
+    pub fn facts(&self, group: &str) -> Vec<(String, String)> {
+        let title = selector("h2");
+        let is_it = |section: &ElementRef| section.select(&title).any(|h2| words(h2) == group);
+        let section = self.all(".facts section").into_iter().find(is_it);
+        let Some(section) = section else {
+            return Vec::new();
+        };
+        let one =
+            |pair: ElementRef, css: &str| words(pair.select(&selector(css)).next().expect(css));
+        section
+            .select(&selector("dl > div"))
+            .map(|pair| (one(pair, "dt"), one(pair, "dd")))
+            .collect()
+    }
+}
+
+/// A parsed CSS selector.
+pub fn selector(css: &str) -> Selector {
+    Selector::parse(css).expect("a selector")
+}
+
+/// An element's text with single spaces.
+pub fn words(element: ElementRef<'_>) -> String {
+    let text: String = element.text().collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// An element's text as it is.
+pub fn raw(element: ElementRef<'_>) -> String {
+    element.text().collect()
+}
+
+/// A run without anything.
+pub fn empty_run() -> RunDocument {
+    RunDocument::from_json(br#"{"schema":"tokgrid.run/1","id":"run-1","source":"measured"}"#)
+        .expect("the smallest document")
+}
+
+/// A valid decode cell with all its figures.
+pub fn decode_cell(context_tokens: u64, concurrency: u32, total_tok_s: f64) -> Cell {
+    let key = CellKey {
+        phase: Phase::Decode,
+        context_tokens,
+        concurrency,
+    };
+    Cell {
+        total_tok_s: Some(total_tok_s),
+        per_request_tok_s: Some(total_tok_s / f64::from(concurrency)),
+        ttft_ms: Some(every_percentile(80.0)),
+        tbt_ms: Some(every_percentile(10.0)),
+        average_active: Some(f64::from(concurrency)),
+        completed: Some(2),
+        output_tokens: Some(1000),
+        measured_s: Some(5.0),
+        ..Cell::empty(key, CellStatus::Valid)
+    }
+}
+
+/// A distribution of which everything is known.
+pub fn every_percentile(p50: f64) -> Distribution {
+    Distribution {
+        p50: Some(p50),
+        p90: Some(p50 * 1.2),
+        p95: Some(p50 * 1.3),
+        p99: Some(p50 * 1.5),
+        min: Some(p50 * 0.5),
+        max: Some(p50 * 2.0),
+        mean: Some(p50 * 1.1),
+        n: Some(1234),
+    }
+}
