@@ -1,5 +1,84 @@
-//! Wiring only.
+//! `tokgrid`: wiring only. Each command has a file of its own.
 
+mod demo_command;
+mod launch;
+mod rejudge_command;
+mod report_command;
+mod run_command;
+mod sim_command;
 mod terminal;
 
-fn main() {}
+use std::io::Write;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Exit status: wrong use.
+pub(crate) const EXIT_WRONG_USE: u8 = 2;
+/// Exit status: the server cannot be reached or refuses.
+pub(crate) const EXIT_SERVER: u8 = 3;
+
+/// How fast is a language model server, really? Measures its speed test matrix.
+#[derive(Parser)]
+#[command(name = "tokgrid", version, propagate_version = true)]
+#[command(
+    after_help = "Exit status: 0 measured; 1 some cell failed, or the run was cut short; \
+2 wrong use; 3 the server cannot be reached or refuses."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Shows it all on this machine: simulated engine, matrix, report
+    Demo(demo_command::DemoArgs),
+    /// Measures a server
+    Run(Box<run_command::RunArgs>),
+    /// Simulates an inference engine, to measure without one
+    Sim(Box<sim_command::SimArgs>),
+    /// Writes a run document as one HTML file
+    Report(report_command::ReportArgs),
+    /// Computes a document's figures again from its samples
+    Rejudge(rejudge_command::RejudgeArgs),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let runtime = match tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+    {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&anyhow::Error::new(error).context("cannot start")),
+    };
+    let result = runtime.block_on(async {
+        match cli.command {
+            Command::Demo(args) => demo_command::run(args).await,
+            Command::Run(args) => run_command::run(*args).await,
+            Command::Sim(args) => sim_command::run(*args).await,
+            Command::Report(args) => report_command::run(&args),
+            Command::Rejudge(args) => rejudge_command::run(&args),
+        }
+    });
+    // A terminal thread that nobody reads any more is not waited for.
+    runtime.shutdown_background();
+    match result {
+        Ok(code) => code,
+        Err(error) => fail(&error),
+    }
+}
+
+/// Says an error in one line and answers with the status of wrong use.
+pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
+    fail_with(error, EXIT_WRONG_USE)
+}
+
+/// Says an error in one line.
+pub(crate) fn fail_with(error: &anyhow::Error, status: u8) -> ExitCode {
+    // Nowhere to say that stderr is closed.
+    let _ = writeln!(std::io::stderr(), "error: {error:#}");
+    ExitCode::from(status)
+}

@@ -1,0 +1,105 @@
+//! `tokgrid report run.json --out report.html`.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{Context, bail};
+use document::RunDocument;
+
+use crate::terminal;
+
+/// Largest run document read: a thousand times a usual one, and far from filling memory.
+const MAX_DOCUMENT_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Writes a run document as one HTML file that needs nothing else.
+#[derive(Debug, clap::Args)]
+pub struct ReportArgs {
+    /// The run document, as written by `tokgrid run --out` or `tokgrid import`.
+    #[arg(value_name = "RUN.JSON")]
+    document: PathBuf,
+    /// Where to write the page [default: beside the document, with the ending .html]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+/// Reads, renders, writes, and says where the page is.
+///
+/// # Errors
+/// When the document cannot be read or is none, or the page cannot be written;
+/// each says what to do.
+pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
+    let document = read_document(&args.document)?;
+    let out = match &args.out {
+        Some(out) => out.clone(),
+        None => args.document.with_extension("html"),
+    };
+    if is_same_file(&out, &args.document) {
+        bail!(
+            "{} is the run document itself; give another file with --out",
+            out.display()
+        );
+    }
+    write(&document, &out)?;
+    say_where(&out)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Renders a document into a file.
+///
+/// # Errors
+/// When the page cannot be rendered or written.
+pub fn write(document: &RunDocument, out: &Path) -> anyhow::Result<()> {
+    let html = site::report::render(document).context("writing the page")?;
+    std::fs::write(out, html).with_context(|| {
+        format!(
+            "{} cannot be written; give a file in a folder that exists with --out",
+            out.display()
+        )
+    })?;
+    Ok(())
+}
+
+/// Says where a page is.
+///
+/// # Errors
+/// When stdout cannot be written.
+pub fn say_where(out: &Path) -> anyhow::Result<()> {
+    Ok(terminal::print(&format!("Report: {}\n", out.display()))?)
+}
+
+/// Reads a run document from a file.
+///
+/// # Errors
+/// When there is none, it is no file, or what it holds is no run document.
+pub fn read_document(path: &Path) -> anyhow::Result<RunDocument> {
+    let named = || path.display().to_string();
+    let about = match std::fs::metadata(path) {
+        Ok(about) => about,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => bail!(
+            "{}: no such file; give the run document that `tokgrid run --out` wrote",
+            named()
+        ),
+        Err(error) => return Err(error).with_context(|| format!("{}: cannot be read", named())),
+    };
+    if about.is_dir() {
+        bail!("{}: is a folder; give the run document in it", named());
+    }
+    if about.len() > MAX_DOCUMENT_BYTES {
+        bail!(
+            "{}: {} MB is more than a run document has (at most {} MB are read)",
+            named(),
+            about.len() / 1_000_000,
+            MAX_DOCUMENT_BYTES / 1_000_000
+        );
+    }
+    let bytes = std::fs::read(path).with_context(|| format!("{}: cannot be read", named()))?;
+    RunDocument::from_json(&bytes).with_context(named)
+}
+
+/// Whether both name one file that exists.
+fn is_same_file(left: &Path, right: &Path) -> bool {
+    match (left.canonicalize(), right.canonicalize()) {
+        (Ok(left), Ok(right)) => left == right,
+        (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
+    }
+}
