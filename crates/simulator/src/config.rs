@@ -7,7 +7,7 @@ use std::sync::Arc;
 use document::{CellStatus, Phase, RunDocument};
 use thiserror::Error;
 
-use crate::engine::{BLOCK_TOKENS, FlatSpeed, Limits, Speculation};
+use crate::engine::{BLOCK_TOKENS, Engine, FlatMachine, FlatSpeed, Limits, Machine, Speculation};
 use crate::fault::Fault;
 use crate::presets::{preset_names, preset_run};
 use crate::speed::{EngineSpeed, Measured};
@@ -260,6 +260,29 @@ impl Config {
         }
     }
 
+    /// Changes speculative decoding. The time between tokens stays what it is:
+    /// more tokens in a step make it a longer step.
+    pub fn set_speculation(&mut self, speculation: Option<Speculation>) {
+        if let SpeedModel::Batching(speed) = &mut self.speed_model {
+            Arc::make_mut(speed).speculation = speculation;
+        }
+    }
+
+    /// The engine, without its clock and its server.
+    #[must_use]
+    pub fn machine(&self) -> Machine {
+        match &self.speed_model {
+            SpeedModel::Batching(speed) => {
+                let engine = Engine::new(self.limits(), Arc::clone(speed), self.speed);
+                Machine::Batching(Box::new(engine))
+            }
+            SpeedModel::Flat(speed) => {
+                let flat = FlatMachine::new(*speed, self.max_num_seqs, self.speed);
+                Machine::Flat(Box::new(flat))
+            }
+        }
+    }
+
     /// KV blocks of the cache.
     #[must_use]
     pub fn kv_blocks(&self) -> u64 {
@@ -267,8 +290,7 @@ impl Config {
     }
 
     /// What the scheduler needs to know.
-    #[must_use]
-    pub(crate) fn limits(&self) -> Limits {
+    fn limits(&self) -> Limits {
         Limits {
             max_num_seqs: self.max_num_seqs,
             max_num_batched_tokens: self.max_num_batched_tokens,

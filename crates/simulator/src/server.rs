@@ -14,9 +14,9 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
 
-use crate::config::{Config, ConfigError, SpeedModel};
+use crate::config::{Config, ConfigError};
 use crate::driver::Driver;
-use crate::engine::{Engine, FlatMachine, Machine, RequestId, Submission};
+use crate::engine::{RequestId, Submission};
 use crate::fault::FaultKind;
 use crate::http::{App, router};
 use crate::ledger::{Clock, Ledger, RequestTruth, TruthHeader};
@@ -104,7 +104,7 @@ impl Simulator {
                 }
             })?;
         let (driver, engine) =
-            Driver::start(machine(&config), clock, config.speed).map_err(StartError::Thread)?;
+            Driver::start(config.machine(), clock, config.speed).map_err(StartError::Thread)?;
         start_leftovers(&config, &driver, &clock);
         let app = Arc::new(App {
             config,
@@ -189,26 +189,15 @@ impl Drop for Simulator {
     }
 }
 
-fn machine(config: &Config) -> Machine {
-    match &config.speed_model {
-        SpeedModel::Batching(speed) => {
-            let engine = Engine::new(config.limits(), Arc::clone(speed), config.speed);
-            Machine::Batching(Box::new(engine))
-        }
-        SpeedModel::Flat(speed) => {
-            let flat = FlatMachine::new(*speed, config.max_num_seqs, config.speed);
-            Machine::Flat(Box::new(flat))
-        }
-    }
-}
-
 fn start_leftovers(config: &Config, driver: &Driver, clock: &Clock) {
     let count: u64 = config
         .faults
         .iter()
-        .map(|fault| match fault.kind {
-            FaultKind::Leftover { count } => count,
-            _ => 0,
+        .filter_map(|fault| {
+            if let FaultKind::Leftover { count } = fault.kind {
+                return Some(count);
+            }
+            None
         })
         .sum();
     for number in 0..count {

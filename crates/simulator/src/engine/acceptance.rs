@@ -4,11 +4,13 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-/// Draws in one bag: over this many steps the mean is exact.
-const BAG: usize = 16;
+/// Pairs of draws in one bag: over a whole bag the mean is exact.
+const PAIRS: usize = 8;
 
-/// How far the draws of a bag lie from their mean, in tokens.
-const SPREAD: [i32; BAG] = [-2, -2, -1, -1, -1, 0, 0, 0, 0, 0, 0, 1, 1, 1, 2, 2];
+/// How far the two draws of a pair lie from half their sum, in tokens. What one
+/// step of a pair lacks the other has, so that a short stretch of an answer is as
+/// fast as a long one.
+const SPREAD: [u32; PAIRS] = [0, 1, 1, 0, 2, 1, 0, 2];
 
 /// Speculative decoding: a draft model proposes, the model accepts a prefix.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,7 +24,7 @@ pub struct Speculation {
 /// The tokens per step that all requests draw from, in different orders.
 #[derive(Debug, Clone)]
 pub struct Acceptance {
-    bag: [u32; BAG],
+    bag: [[u32; 2]; PAIRS],
     draft_tokens: u32,
 }
 
@@ -32,26 +34,22 @@ impl Acceptance {
     pub fn new(speculation: Option<Speculation>) -> Acceptance {
         let Some(speculation) = speculation else {
             return Acceptance {
-                bag: [1; BAG],
+                bag: [[1; 2]; PAIRS],
                 draft_tokens: 0,
             };
         };
         let most = speculation.draft_tokens + 1;
         let mean = speculation.mean_tokens_per_step.clamp(1.0, f64::from(most));
-        let mut bag =
-            SPREAD.map(|offset| (mean.round() as i32 + offset).clamp(1, most as i32) as u32);
-        let wanted = (mean * BAG as f64).round() as u32;
-        let mut at = 0;
-        while bag.iter().sum::<u32>() != wanted {
-            let short = bag.iter().sum::<u32>() < wanted;
-            let draw = &mut bag[at % BAG];
-            if short && *draw < most {
-                *draw += 1;
-            } else if !short && *draw > 1 {
-                *draw -= 1;
-            }
-            // 5 and 16 share no factor, so every draw is visited in turn.
-            at += 5;
+        let wanted = (mean * (2 * PAIRS) as f64).round() as u32;
+        let mut bag = [[1; 2]; PAIRS];
+        for (at, pair) in bag.iter_mut().enumerate() {
+            // Sums that differ by at most one and add up to what is wanted.
+            let at = at as u32;
+            let sum = wanted * (at + 1) / PAIRS as u32 - wanted * at / PAIRS as u32;
+            let low = sum / 2;
+            let room = (low - 1).min(most - (sum - low));
+            let spread = SPREAD[at as usize].min(room);
+            *pair = [low - spread, sum - low + spread];
         }
         Acceptance {
             bag,
@@ -62,7 +60,7 @@ impl Acceptance {
     /// Exact long-run tokens per step.
     #[must_use]
     pub fn mean_tokens_per_step(&self) -> f64 {
-        f64::from(self.bag.iter().sum::<u32>()) / BAG as f64
+        f64::from(self.bag.iter().flatten().sum::<u32>()) / (2 * PAIRS) as f64
     }
 
     /// Tokens proposed in a step, 0 without speculation.
@@ -76,7 +74,7 @@ impl Acceptance {
     pub fn draws(&self, seed: u64) -> Draws {
         Draws {
             bag: self.bag,
-            next: BAG,
+            next: 2 * PAIRS,
             random: ChaCha8Rng::seed_from_u64(seed),
         }
     }
@@ -86,7 +84,7 @@ impl Acceptance {
 /// each time.
 #[derive(Debug, Clone)]
 pub struct Draws {
-    bag: [u32; BAG],
+    bag: [[u32; 2]; PAIRS],
     next: usize,
     random: ChaCha8Rng,
 }
@@ -94,11 +92,14 @@ pub struct Draws {
 impl Draws {
     /// Tokens of the next step.
     pub fn draw(&mut self) -> u32 {
-        if self.next == BAG {
+        if self.next == 2 * PAIRS {
             self.bag.shuffle(&mut self.random);
+            for pair in &mut self.bag {
+                pair.shuffle(&mut self.random);
+            }
             self.next = 0;
         }
-        let tokens = self.bag[self.next];
+        let tokens = self.bag[self.next / 2][self.next % 2];
         self.next += 1;
         tokens
     }
@@ -115,8 +116,8 @@ mod tests {
             mean_tokens_per_step: 3.0,
         }));
         let mut draws = acceptance.draws(4);
-        let taken: Vec<u32> = (0..BAG * 10).map(|_| draws.draw()).collect();
-        assert_eq!(taken.iter().sum::<u32>() as usize, BAG * 10 * 3);
+        let taken: Vec<u32> = (0..160).map(|_| draws.draw()).collect();
+        assert_eq!(taken.iter().sum::<u32>() as usize, 160 * 3);
         assert!(taken.iter().all(|tokens| (1..=8).contains(tokens)));
         assert!(taken.iter().any(|tokens| *tokens != 3));
     }
@@ -129,7 +130,7 @@ mod tests {
                 mean_tokens_per_step: mean,
             }));
             let wanted = mean.clamp(1.0, 8.0);
-            assert!((acceptance.mean_tokens_per_step() - wanted).abs() <= 0.5 / BAG as f64);
+            assert!((acceptance.mean_tokens_per_step() - wanted).abs() <= 0.5 / 16.0);
         }
     }
 

@@ -1,7 +1,10 @@
 //! From measured cells to an engine's speed.
 
 use super::decode::DecodeSurface;
-use super::{EngineSpeed, Measured, OneOff, PrefillCurve, PrefillPoint, front_end, targets};
+use super::targets::Restart;
+use super::{
+    DecodePoint, EngineSpeed, Measured, OneOff, PrefillCurve, PrefillPoint, front_end, targets,
+};
 use crate::engine::{Acceptance, FrontEndCost, Speculation};
 
 /// A length whose rate is below this share of both neighbours' paid a one-off cost.
@@ -15,14 +18,23 @@ impl EngineSpeed {
     /// with assumptions.
     #[must_use]
     pub fn fit(measured: &Measured, speculation: Option<Speculation>) -> EngineSpeed {
-        let decode = DecodeSurface::fit(&targets::tbt_points(measured));
         let tokens_per_step = Acceptance::new(speculation).mean_tokens_per_step();
         let mut prefill = measured.prefill.clone();
         prefill.retain(|point| point.prompt_tokens > 0.0 && point.ttft_ms > 0.0);
         prefill.sort_by(|a, b| a.prompt_tokens.total_cmp(&b.prompt_tokens));
         let (outliers, smooth) = split_outliers(&prefill);
+        // Restarts cost what the model's own waves will, so the two are fitted in turn.
+        let as_measured = |point: &DecodePoint| Restart {
+            silent_ms: point.ttft_ms.unwrap_or(0.0),
+            apart_ms: 0.0,
+        };
+        let decode = DecodeSurface::fit(&targets::tbt_points(measured, &as_measured));
         let front_end = front_end::fit(measured, &decode, tokens_per_step);
         let front_end = within(front_end, &smooth);
+        let as_modelled =
+            |point: &DecodePoint| front_end::restart(point, front_end, &decode, tokens_per_step);
+        let points = targets::tbt_points(measured, &as_modelled);
+        let decode = DecodeSurface::fit(&points);
         let compute_ms = |point: &PrefillPoint| {
             point.ttft_ms - front_end.alone_ms(point.prompt_tokens.round() as u64)
         };

@@ -5,7 +5,8 @@
 
 use nalgebra::{DMatrix, DVector};
 
-use super::{DecodeSurface, Measured};
+use super::targets::Restart;
+use super::{DecodePoint, DecodeSurface, Measured};
 use crate::engine::FrontEndCost;
 
 /// Steps a request waits for when others are decoding: half of the one in
@@ -25,6 +26,41 @@ const ASSUMED: FrontEndCost = FrontEndCost {
 /// Keeps the normal equations solvable when the cells do not tell parts apart.
 const RIDGE: f64 = 1e-9;
 
+/// How restarts go in a cell: they come apart as the wave began, so none waits for
+/// another.
+pub(super) fn restart(
+    point: &DecodePoint,
+    cost: FrontEndCost,
+    decode: &DecodeSurface,
+    tokens_per_step: f64,
+) -> Restart {
+    let prompt_tokens = point.context_tokens.round() as u64;
+    Restart {
+        silent_ms: cost.alone_ms(prompt_tokens) + steps_ms(point, decode, tokens_per_step),
+        apart_ms: cost.serial_ms(prompt_tokens),
+    }
+}
+
+/// Requests of a cell that arrive together and run.
+fn wave(point: &DecodePoint) -> f64 {
+    f64::from(point.concurrency).min(point.running.round())
+}
+
+/// Turns of the serial part the median request of a wave waits.
+fn turns(point: &DecodePoint) -> f64 {
+    (wave(point) + 1.0) / 2.0
+}
+
+/// What the median request of a wave waits for steps, ms; half of the wave is
+/// decoding by then.
+fn steps_ms(point: &DecodePoint, decode: &DecodeSurface, tokens_per_step: f64) -> f64 {
+    if wave(point) <= 1.0 {
+        return 0.0;
+    }
+    let tbt_ms = decode.time_between_tokens_ms(point.context_tokens, wave(point) / 2.0);
+    STEPS_WAITED * tokens_per_step * tbt_ms
+}
+
 /// Costs that are not negative and predict the measured times with the least
 /// squared relative error.
 pub(super) fn fit(
@@ -37,13 +73,8 @@ pub(super) fn fit(
         .iter()
         .filter_map(|point| {
             let ttft_ms = point.ttft_ms.filter(|ms| *ms > 0.0)?;
-            let wave = f64::from(point.concurrency).min(point.running.round());
-            let turns = (wave + 1.0) / 2.0;
-            let mut steps_ms = 0.0;
-            if wave > 1.0 {
-                let tbt_ms = decode.time_between_tokens_ms(point.context_tokens, wave / 2.0);
-                steps_ms = STEPS_WAITED * tokens_per_step * tbt_ms;
-            }
+            let turns = turns(point);
+            let steps_ms = steps_ms(point, decode, tokens_per_step);
             let front_ms = ttft_ms - steps_ms.min(MOST_EXPLAINED * ttft_ms);
             let row = [1.0, turns, turns * point.context_tokens];
             Some((row.map(|x| x / ttft_ms), front_ms / ttft_ms))
@@ -93,7 +124,6 @@ fn solve(rows: &[([f64; 3], f64)], chosen: u8) -> Option<[f64; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::speed::DecodePoint;
 
     #[test]
     fn a_serial_front_end_is_recognised_by_its_waves() {
@@ -111,6 +141,7 @@ mod tests {
                 context_tokens,
                 concurrency,
                 running: f64::from(concurrency),
+                average_active: None,
                 total_tok_s: 100.0,
                 per_request_tok_s: None,
                 tbt_ms: None,

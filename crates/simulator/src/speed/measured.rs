@@ -20,6 +20,8 @@ pub struct DecodePoint {
     pub concurrency: u32,
     /// Of these, requests that ran at once.
     pub running: f64,
+    /// Time average of running requests, restarts' gaps included.
+    pub average_active: Option<f64>,
     /// Output of all requests, tok/s.
     pub total_tok_s: f64,
     /// Median over requests, tok/s.
@@ -108,6 +110,7 @@ fn decode_point(cell: &Cell) -> Option<DecodePoint> {
         context_tokens: cell.context_tokens as f64,
         concurrency: cell.concurrency,
         running,
+        average_active: cell.average_active,
         total_tok_s: cell.total_tok_s.filter(|rate| *rate > 0.0)?,
         per_request_tok_s: cell.per_request_tok_s,
         tbt_ms: cell.tbt_ms_p50().filter(|ms| *ms > 0.0),
