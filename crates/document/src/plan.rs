@@ -26,8 +26,10 @@ pub struct Plan {
     pub max_output_tokens: u64,
     /// Cold samples for each prefill cell.
     pub prefill_samples: u32,
-    /// Seed of prompts and streams.
+    /// Seed of the prompts, and of the streams where they get one.
     pub seed: u64,
+    /// Send a sampling seed with each request, another one for each stream.
+    pub stream_seeds: bool,
     /// Ask the server to go on past an answer's end.
     pub ignore_eos: bool,
     /// Count a prompt shared by all requests once against the KV budget.
@@ -44,6 +46,7 @@ impl Default for Plan {
             max_output_tokens: 4096,
             prefill_samples: 1,
             seed: 0,
+            stream_seeds: false,
             ignore_eos: true,
             count_shared_prompt_once: false,
         }

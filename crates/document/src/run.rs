@@ -220,8 +220,10 @@ pub struct Settings {
     pub prefill_contexts: Vec<u64>,
     /// Requests at once.
     pub concurrency: Vec<u32>,
-    /// Seed of the prompts and streams.
+    /// Seed of the prompts, and of the streams where they get one.
     pub seed: Option<u64>,
+    /// Whether requests carried a sampling seed.
+    pub stream_seeds: Option<bool>,
     /// Cold samples for each prefill cell.
     pub prefill_samples: Option<u32>,
     /// `chat` or `completions`.

@@ -120,7 +120,7 @@ impl Bench {
         );
         request.stream = Some(self.dialect.usage);
         request.ignore_eos = self.dialect.ignore_eos;
-        request.seed = Some(seed);
+        request.seed = self.plan.stream_seeds.then_some(seed);
         request.extra = self.features.count_fields.clone();
         // Text prompts without a system message fit both routes, and the engines'
         // own fields are none of the reserved ones.

@@ -109,6 +109,7 @@ fn settings(options: &RunOptions, bench: &Bench, matrix: &Matrix) -> Settings {
         prefill_contexts: matrix.prefill_contexts.clone(),
         concurrency: matrix.concurrency.clone(),
         seed: Some(options.plan.seed),
+        stream_seeds: Some(options.plan.stream_seeds),
         prefill_samples: Some(options.plan.prefill_samples),
         api: Some(
             match options.api {

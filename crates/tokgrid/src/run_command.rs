@@ -53,9 +53,12 @@ pub struct RunArgs {
     /// Cold samples for each prefill figure [default: 1]
     #[arg(long, value_name = "N", help_heading = "Plan")]
     prefill_samples: Option<u32>,
-    /// Seed of prompts and streams [default: 0]
+    /// Seed of the prompts [default: 0]
     #[arg(long, value_name = "N", help_heading = "Plan")]
     seed: Option<u64>,
+    /// Send each stream a sampling seed too; some engines sample slower then
+    #[arg(long, help_heading = "Plan")]
+    stream_seeds: bool,
     /// Let the model end its answers
     #[arg(long, help_heading = "Plan")]
     no_ignore_eos: bool,
@@ -335,6 +338,7 @@ fn plan(args: &RunArgs) -> anyhow::Result<Plan> {
     plan.max_output_tokens = args.max_output.unwrap_or(plan.max_output_tokens);
     plan.prefill_samples = args.prefill_samples.unwrap_or(plan.prefill_samples);
     plan.seed = args.seed.unwrap_or(plan.seed);
+    plan.stream_seeds |= args.stream_seeds;
     plan.ignore_eos &= !args.no_ignore_eos;
     plan.count_shared_prompt_once |= args.count_shared_prompt_once;
     Ok(plan)
