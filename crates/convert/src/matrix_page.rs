@@ -114,6 +114,7 @@ pub fn run_document(facts: &[u8], figures: &[u8]) -> Result<RunDocument, MatrixP
         schema: SCHEMA.to_owned(),
         schema_minor: SCHEMA_MINOR,
         samples_sha256: None,
+        samples_bytes: None,
         id: facts.id,
         started_at: None,
         finished_at: None,
