@@ -34,7 +34,7 @@ pub(crate) fn judge(samples: &CellSamples) -> Cell {
     totals(&mut cell, &streams, window);
     latencies(&mut cell, &streams, window);
     cache(&mut cell, samples);
-    let ledger = ledger::balance(samples, &streams, window);
+    let ledger = ledger::balance(samples, &streams, token_source, window);
     cell.token_ledger = Some(ledger.counts);
     cell.kv_used_peak = readings_inside(samples, window)
         .filter_map(|r| r.kv_used)

@@ -33,7 +33,10 @@ pub(crate) fn unsteady(
 ) -> Option<String> {
     let batches = batches(samples.key.context_tokens, streams, window);
     let total = drift(&batches.iter().map(|b| b.tokens).collect::<Vec<_>>())?;
-    let working: Vec<&Batch> = batches.iter().filter(|b| b.active >= LEAST_ACTIVE).collect();
+    let working: Vec<&Batch> = batches
+        .iter()
+        .filter(|b| b.active >= LEAST_ACTIVE)
+        .collect();
     let speed = drift(
         &working
             .iter()

@@ -21,10 +21,16 @@ pub(crate) fn of_decode(
         flag(FlagName::TokenCountDisputed, ledger.dispute.clone()),
         exceeds_context(samples, samples.limits.max_output_tokens),
         flag(FlagName::Repetition, repetition(streams)),
-        flag(FlagName::Unsteady, crate::drift::unsteady(samples, streams, window)),
+        flag(
+            FlagName::Unsteady,
+            crate::drift::unsteady(samples, streams, window),
+        ),
         flag(FlagName::Preempted, preempted(samples, window)),
         flag(FlagName::ShortOutput, short_output(samples, streams)),
-        flag(FlagName::PrefixCacheMiss, crate::warmth::warmth(samples).miss),
+        flag(
+            FlagName::PrefixCacheMiss,
+            crate::warmth::warmth(samples).miss,
+        ),
     ]
     .into_iter()
     .flatten()
@@ -62,7 +68,9 @@ fn repetition(streams: &[Timeline<'_>]) -> Option<String> {
         .iter()
         .filter_map(|s| s.request.repetition)
         .collect();
-    let worst = looping.iter().max_by_key(|r| u64::from(r.unit_chars) * u64::from(r.times))?;
+    let worst = looping
+        .iter()
+        .max_by_key(|r| u64::from(r.unit_chars) * u64::from(r.times))?;
     (looping.len() as f64 > LOOPING_SHARE * streams.len() as f64).then(|| {
         format!(
             "{} of {} answers loop, the longest repeats {} characters {} times",

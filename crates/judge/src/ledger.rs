@@ -1,4 +1,4 @@
-use document::{CellSamples, EngineReading, Micros, Outcome, TokenLedger, Window};
+use document::{CellSamples, EngineReading, Micros, Outcome, TokenLedger, TokenSource, Window};
 
 use crate::decode::average_active;
 use crate::timeline::Timeline;
@@ -19,22 +19,21 @@ pub(crate) struct Balance {
 
 /// Compares the client's count with final usage and with the engine's counter
 /// (METHOD, "Token ledger").
-pub(crate) fn balance(samples: &CellSamples, streams: &[Timeline<'_>], window: Window) -> Balance {
-    let tokens_in = |from: Micros, to: Micros| -> f64 {
-        streams.iter().map(|s| s.tokens_between(from, to)).sum()
-    };
+pub(crate) fn balance(
+    samples: &CellSamples,
+    streams: &[Timeline<'_>],
+    source: Option<TokenSource>,
+    window: Window,
+) -> Balance {
     let (usage_tokens, usage_client_tokens) = by_usage(streams);
-    let stretches = comparable(samples, window);
-    let engine_tokens =
-        (!stretches.is_empty()).then(|| stretches.iter().map(|s| s.engine_tokens).sum::<f64>());
-    let engine_client_tokens = engine_tokens.map(|_| {
-        stretches
-            .iter()
-            .map(|s| tokens_in(s.from, s.to))
-            .sum::<f64>()
-    });
+    let stretches = comparable(samples, streams, window);
+    let sum = |of: fn(&Stretch) -> f64| {
+        (!stretches.is_empty()).then(|| stretches.iter().map(of).sum::<f64>())
+    };
+    let engine_tokens = sum(|s| s.engine_tokens);
+    let engine_client_tokens = sum(|s| s.client_tokens);
     let counts = TokenLedger {
-        client_tokens: Some(tokens_in(window.open_us, window.close_us)),
+        client_tokens: Some(interpolated(streams, window.open_us, window.close_us)),
         usage_tokens,
         usage_client_tokens,
         engine_tokens,
@@ -43,7 +42,7 @@ pub(crate) fn balance(samples: &CellSamples, streams: &[Timeline<'_>], window: W
     let step_tokens = step_tokens(samples, streams, window, &stretches);
     let dispute = engine_dispute(&counts, step_tokens, &stretches)
         .or_else(|| usage_dispute(&counts, step_tokens))
-        .or_else(|| uncountable(streams, engine_tokens));
+        .or_else(|| uncountable(source, engine_tokens));
     Balance { counts, dispute }
 }
 
@@ -71,15 +70,20 @@ struct Stretch {
     from: Micros,
     to: Micros,
     engine_tokens: f64,
+    client_tokens: f64,
     /// How far the moments the readings speak of may lie from where they are put, s.
     uncertain_s: f64,
 }
 
-fn comparable(samples: &CellSamples, window: Window) -> Vec<Stretch> {
-    let by_counter = whole_window_by_counter(&samples.readings, window);
-    match by_counter {
+/// The client's count between two moments, tokens astride them interpolated.
+fn interpolated(streams: &[Timeline<'_>], from: Micros, to: Micros) -> f64 {
+    streams.iter().map(|s| s.tokens_between(from, to)).sum()
+}
+
+fn comparable(samples: &CellSamples, streams: &[Timeline<'_>], window: Window) -> Vec<Stretch> {
+    match whole_window_by_counter(&samples.readings, streams, window) {
         Some(stretch) => vec![stretch],
-        None => by_slots(&samples.readings, window),
+        None => by_slots(&samples.readings, streams, window),
     }
 }
 
@@ -93,7 +97,11 @@ struct Point {
 /// The counter's growth over the window, its edges interpolated between the
 /// readings around them; where none lies beyond an edge, over the part between.
 /// Nothing where it fell: the engine started again.
-fn whole_window_by_counter(readings: &[EngineReading], window: Window) -> Option<Stretch> {
+fn whole_window_by_counter(
+    readings: &[EngineReading],
+    streams: &[Timeline<'_>],
+    window: Window,
+) -> Option<Stretch> {
     let points: Vec<Point> = readings
         .iter()
         .filter_map(|r| {
@@ -108,7 +116,9 @@ fn whole_window_by_counter(readings: &[EngineReading], window: Window) -> Option
     let from = window.open_us.max(first.at);
     let to = window.close_us.min(last.at);
     let is_short = to <= from || to.seconds_since(from) < window.length_s() / 2.0;
-    let is_falling = points.windows(2).any(|pair| pair[1].tokens < pair[0].tokens);
+    let is_falling = points
+        .windows(2)
+        .any(|pair| pair[1].tokens < pair[0].tokens);
     if is_short || is_falling {
         return None;
     }
@@ -117,6 +127,7 @@ fn whole_window_by_counter(readings: &[EngineReading], window: Window) -> Option
         from,
         to,
         engine_tokens: end.tokens - begin.tokens,
+        client_tokens: interpolated(streams, from, to),
         uncertain_s: begin.uncertain_s + end.uncertain_s,
     })
 }
@@ -144,8 +155,10 @@ fn interpolate(points: &[Point], at: Micros) -> Option<Point> {
 }
 
 /// Pairs of readings inside the window between which every slot kept its request:
-/// `n_decoded` starts again with each request, so other pairs tell nothing.
-fn by_slots(readings: &[EngineReading], window: Window) -> Vec<Stretch> {
+/// `n_decoded` starts again with each request, so other pairs tell nothing. The client's count
+/// is of whole events here: such stretches hold the starts of answers and never
+/// their ends, so a part of the event to come would add up to a bias.
+fn by_slots(readings: &[EngineReading], streams: &[Timeline<'_>], window: Window) -> Vec<Stretch> {
     let inside: Vec<&EngineReading> = readings
         .iter()
         .filter(|r| !r.slots.is_empty() && (window.open_us..=window.close_us).contains(&r.at_us()))
@@ -168,6 +181,10 @@ fn by_slots(readings: &[EngineReading], window: Window) -> Vec<Stretch> {
                 from: pair[0].at_us(),
                 to: pair[1].at_us(),
                 engine_tokens,
+                client_tokens: streams
+                    .iter()
+                    .map(|s| s.arrived_by(pair[1].at_us()) - s.arrived_by(pair[0].at_us()))
+                    .sum(),
                 uncertain_s: uncertain_s(pair[0]) + uncertain_s(pair[1]),
             })
         })
@@ -212,19 +229,16 @@ fn steps_in(samples: &CellSamples, stretch: &Stretch) -> Option<f64> {
     (read_s > 0.0 && grown > 0.0).then(|| grown * stretch.to.seconds_since(stretch.from) / read_s)
 }
 
-fn engine_dispute(
-    counts: &TokenLedger,
-    step_tokens: f64,
-    stretches: &[Stretch],
-) -> Option<String> {
+fn engine_dispute(counts: &TokenLedger, step_tokens: f64, stretches: &[Stretch]) -> Option<String> {
     let (engine, client) = (counts.engine_tokens?, counts.engine_client_tokens?);
     // Each comparison of two readings may be off by the steps around its ends, and
-    // by what is written while a reading is under way. Errors add in squares.
+    // by what is written while a reading is under way. Errors of several comparisons
+    // add in squares.
     let compared_s: f64 = stretches.iter().map(|s| s.to.seconds_since(s.from)).sum();
-    let tokens_per_s = if compared_s > 0.0 { engine / compared_s } else { 0.0 };
+    let tokens_per_s = engine.max(client) / compared_s.max(f64::MIN_POSITIVE);
     let allowed_squared: f64 = stretches
         .iter()
-        .map(|s| (ALLOWED_STEPS * step_tokens).powi(2) + (s.uncertain_s * tokens_per_s).powi(2))
+        .map(|s| (ALLOWED_STEPS * step_tokens + s.uncertain_s * tokens_per_s).powi(2))
         .sum();
     let allowed = (ALLOWED_SHARE * engine).max(allowed_squared.sqrt());
     ((engine - client).abs() > allowed).then(|| {
@@ -243,15 +257,8 @@ fn usage_dispute(counts: &TokenLedger, step_tokens: f64) -> Option<String> {
 }
 
 /// Events were all there is to count, and no engine counter confirms them.
-fn uncountable(streams: &[Timeline<'_>], engine_tokens: Option<f64>) -> Option<String> {
-    let is_bare = |s: &Timeline<'_>| {
-        s.request.events.tokens_so_far.is_empty()
-            && s.request.usage.is_none()
-            && !s.at_us.is_empty()
-    };
-    let is_events_only =
-        streams.iter().any(is_bare) && !streams.iter().any(|s| s.request.usage.is_some());
-    (is_events_only && engine_tokens.is_none()).then(|| {
+fn uncountable(source: Option<TokenSource>, engine_tokens: Option<f64>) -> Option<String> {
+    (source == Some(TokenSource::EventsOnly) && engine_tokens.is_none()).then(|| {
         "the server reports no usage and no counter: events were counted, and an event may carry several tokens".to_owned()
     })
 }

@@ -35,6 +35,12 @@ impl Timeline<'_> {
         }
     }
 
+    /// Tokens of the events that had come by `at`.
+    pub fn arrived_by(&self, at: Micros) -> f64 {
+        let events = self.at_us.partition_point(|event| *event <= at);
+        events.checked_sub(1).map_or(0.0, |last| self.tokens[last])
+    }
+
     /// Tokens that came between two moments.
     pub fn tokens_between(&self, from: Micros, to: Micros) -> f64 {
         self.tokens_by(to) - self.tokens_by(from)
@@ -96,7 +102,7 @@ pub(crate) fn timelines(samples: &CellSamples) -> (Vec<Timeline<'_>>, Option<Tok
 enum Uncounted {
     /// Each event is a token: final usage agrees, or the engine is known for it.
     EventIsToken,
-    /// By the final usage of the cell's completed answers, tokens an event.
+    /// By the usage of the cell's other answers, tokens an event.
     Spread { tokens_per_event: f64 },
     /// Nothing is known.
     EventsOnly,
@@ -106,7 +112,8 @@ impl Uncounted {
     fn of(streams: &[&RequestSample], one_token_per_event: bool) -> Uncounted {
         let (mut tokens, mut events, mut answers) = (0u64, 0u64, 0u64);
         for request in streams {
-            if let Some(total) = final_usage(request).filter(|_| !request.events.is_empty()) {
+            let told = final_usage(request).or_else(|| last_running_count(request));
+            if let Some(total) = told.filter(|_| !request.events.is_empty()) {
                 tokens = tokens.saturating_add(total);
                 events += request.events.len() as u64;
                 answers += 1;
@@ -144,29 +151,34 @@ fn final_usage(request: &RequestSample) -> Option<u64> {
         .map(|usage| usage.completion_tokens)
 }
 
+/// Tokens so far, where each event told.
+fn last_running_count(request: &RequestSample) -> Option<u64> {
+    let events = &request.events;
+    let last = (events.tokens_so_far.len() == events.len()).then(|| events.tokens_so_far.last())?;
+    last.map(|tokens| u64::from(*tokens))
+}
+
 /// The running count after each event, by the first source that applies
 /// (METHOD, "Sustained decode", 4).
 fn count(request: &RequestSample, uncounted: Uncounted) -> (Vec<f64>, TokenSource) {
     let events = &request.events;
-    let evenly = |per_event: f64| -> Vec<f64> {
-        (1..=events.len()).map(|i| i as f64 * per_event).collect()
-    };
-    let (mut tokens, source) =
-        if events.tokens_so_far.len() == events.len() && !events.is_empty() {
-            (rising(&events.tokens_so_far), TokenSource::ContinuousUsage)
-        } else {
-            match (uncounted, final_usage(request)) {
-                (Uncounted::EventIsToken, _) => (evenly(1.0), TokenSource::EventIsToken),
-                (Uncounted::Spread { .. }, Some(total)) => (
-                    evenly(total as f64 / events.len().max(1) as f64),
-                    TokenSource::SpreadUsage,
-                ),
-                (Uncounted::Spread { tokens_per_event }, None) => {
-                    (evenly(tokens_per_event), TokenSource::SpreadUsage)
-                }
-                (Uncounted::EventsOnly, _) => (evenly(1.0), TokenSource::EventsOnly),
+    let evenly =
+        |per_event: f64| -> Vec<f64> { (1..=events.len()).map(|i| i as f64 * per_event).collect() };
+    let (mut tokens, source) = if events.tokens_so_far.len() == events.len() && !events.is_empty() {
+        (rising(&events.tokens_so_far), TokenSource::ContinuousUsage)
+    } else {
+        match (uncounted, final_usage(request)) {
+            (Uncounted::EventIsToken, _) => (evenly(1.0), TokenSource::EventIsToken),
+            (Uncounted::Spread { .. }, Some(total)) => (
+                evenly(total as f64 / events.len().max(1) as f64),
+                TokenSource::SpreadUsage,
+            ),
+            (Uncounted::Spread { tokens_per_event }, None) => {
+                (evenly(tokens_per_event), TokenSource::SpreadUsage)
             }
-        };
+            (Uncounted::EventsOnly, _) => (evenly(1.0), TokenSource::EventsOnly),
+        }
+    };
     close_with(&mut tokens, final_usage(request));
     (tokens, source)
 }

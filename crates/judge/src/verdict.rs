@@ -86,7 +86,11 @@ fn stalled(samples: &CellSamples) -> Option<String> {
 /// Mean time between the events of a request, s; `None` of a single event.
 fn own_gap_s(request: &RequestSample) -> Option<f64> {
     let (first, last) = (request.first_token_us()?, request.last_token_us()?);
-    let gaps = request.events.len().checked_sub(1).filter(|gaps| *gaps > 0)?;
+    let gaps = request
+        .events
+        .len()
+        .checked_sub(1)
+        .filter(|gaps| *gaps > 0)?;
     Some(last.seconds_since(first) / gaps as f64)
 }
 
@@ -114,7 +118,8 @@ pub(crate) fn queue(samples: &CellSamples, streams: &[Timeline<'_>], window: Win
     let overlap = largest_overlap(streams, window);
     let concurrency = samples.key.concurrency as usize;
     Queue {
-        is_queued: overlap < concurrency && !is_overlap_unlikely(streams, window, overlap, concurrency),
+        is_queued: overlap < concurrency
+            && !is_overlap_unlikely(streams, window, overlap, concurrency),
         is_inferred: true,
     }
 }
@@ -173,9 +178,7 @@ fn is_overlap_unlikely(
         .partition(|s| s.at_us.first().is_some_and(|at| *at <= window.close_us));
     let wait_s = |s: &&Timeline<'_>| {
         let until = s.at_us.first().copied().unwrap_or(window.close_us);
-        let wait_s = until
-            .min(window.close_us)
-            .seconds_since(s.request.sent_us?);
+        let wait_s = until.min(window.close_us).seconds_since(s.request.sent_us?);
         (wait_s >= 0.0).then_some(wait_s)
     };
     let answer_s = streams
@@ -190,7 +193,12 @@ fn is_overlap_unlikely(
     else {
         return false;
     };
-    waits_s.extend(without.iter().filter_map(wait_s).filter(|s| *s > unqueued_s));
+    waits_s.extend(
+        without
+            .iter()
+            .filter_map(wait_s)
+            .filter(|s| *s > unqueued_s),
+    );
     let mean_s = waits_s.iter().sum::<f64>() / waits_s.len() as f64;
     let queued_share = 1.0 - overlap as f64 / concurrency as f64;
     let expected_s = queued_share * (mean_s + answer_s);

@@ -19,7 +19,10 @@ fn p50(of: Option<Distribution>) -> f64 {
 }
 
 fn assert_close(is: f64, should: f64) {
-    assert!((is - should).abs() < 1e-6 * should.abs().max(1.0), "{is} should be {should}");
+    assert!(
+        (is - should).abs() < 1e-6 * should.abs().max(1.0),
+        "{is} should be {should}"
+    );
 }
 
 #[test]
@@ -83,7 +86,10 @@ fn time_between_tokens_is_the_same_for_one_to_eight_tokens_an_event() {
         for counting in [Counting::Continuous, Counting::FinalUsage] {
             let samples = scenario.clone().counting(counting).answers(&[400]).build();
             let tbt = p50(judge(&samples).tbt_ms);
-            assert!((tbt - 5.0).abs() < 0.05, "{tokens} tokens, {counting:?}: {tbt}");
+            assert!(
+                (tbt - 5.0).abs() < 0.05,
+                "{tokens} tokens, {counting:?}: {tbt}"
+            );
         }
     }
 }
@@ -91,7 +97,12 @@ fn time_between_tokens_is_the_same_for_one_to_eight_tokens_an_event() {
 #[test]
 fn unfinished_requests_count_for_time_between_tokens() {
     let samples = Scenario::decode(2).build();
-    assert!(samples.requests.iter().all(|r| r.outcome == Outcome::CutAtWindowEnd));
+    assert!(
+        samples
+            .requests
+            .iter()
+            .all(|r| r.outcome == Outcome::CutAtWindowEnd)
+    );
     let tbt = judge(&samples).tbt_ms.unwrap();
     assert_eq!(tbt.n, Some(2));
     assert_close(tbt.p50.unwrap(), 20.0);

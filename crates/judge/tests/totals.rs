@@ -14,7 +14,10 @@ fn with(requests: Vec<RequestSample>) -> CellSamples {
 }
 
 fn assert_within(is: f64, should: f64, share: f64) {
-    assert!((is - should).abs() <= share * should.abs(), "{is} should be {should}");
+    assert!(
+        (is - should).abs() <= share * should.abs(),
+        "{is} should be {should}"
+    );
 }
 
 #[test]
@@ -82,7 +85,14 @@ fn average_active_falls_by_the_gaps_after_restarts_and_the_cell_stays_valid() {
 
 #[test]
 fn average_active_of_a_full_server_is_what_it_runs_at_once() {
-    let cell = judge(&Scenario::decode(64).slots(32).ttft_ms(0.0).answers(&[300]).readings().build());
+    let cell = judge(
+        &Scenario::decode(64)
+            .slots(32)
+            .ttft_ms(0.0)
+            .answers(&[300])
+            .readings()
+            .build(),
+    );
     assert_within(cell.average_active.unwrap(), 32.0, 1e-9);
     assert_eq!(cell.status, CellStatus::Queued);
 }
@@ -118,7 +128,10 @@ fn a_running_count_is_the_first_source() {
 
 #[test]
 fn an_engine_known_for_one_token_an_event_is_the_second() {
-    let mut samples = Scenario::decode(2).counting(Counting::FinalUsage).answers(&[200]).build();
+    let mut samples = Scenario::decode(2)
+        .counting(Counting::FinalUsage)
+        .answers(&[200])
+        .build();
     samples.limits.one_token_per_event = true;
     // An end-of-sequence token without text does not shake it.
     for request in &mut samples.requests {
@@ -135,7 +148,10 @@ fn an_engine_known_for_one_token_an_event_is_the_second() {
 fn an_engine_known_for_one_token_an_event_needs_no_usage() {
     let mut samples = Scenario::decode(2).counting(Counting::Nothing).build();
     samples.limits.one_token_per_event = true;
-    assert_eq!(judge(&samples).token_source, Some(TokenSource::EventIsToken));
+    assert_eq!(
+        judge(&samples).token_source,
+        Some(TokenSource::EventIsToken)
+    );
 }
 
 #[test]
@@ -147,14 +163,23 @@ fn final_usage_spread_over_the_events_is_the_third() {
         samples.limits.one_token_per_event = is_known_for_one;
         let spread = judge(&samples);
         assert_eq!(spread.token_source, Some(TokenSource::SpreadUsage));
-        assert_within(spread.total_tok_s.unwrap(), told.total_tok_s.unwrap(), 0.005);
+        assert_within(
+            spread.total_tok_s.unwrap(),
+            told.total_tok_s.unwrap(),
+            0.005,
+        );
         assert_eq!(spread.remarks.len(), 1, "{:?}", spread.remarks);
     }
 }
 
 #[test]
 fn without_any_usage_events_are_counted_and_said() {
-    let cell = judge(&Scenario::decode(2).counting(Counting::Nothing).readings().build());
+    let cell = judge(
+        &Scenario::decode(2)
+            .counting(Counting::Nothing)
+            .readings()
+            .build(),
+    );
     assert_eq!(cell.token_source, Some(TokenSource::EventsOnly));
     assert_eq!(cell.remarks.len(), 1, "{:?}", cell.remarks);
 }

@@ -74,7 +74,11 @@ fn a_silent_server_that_runs_all_is_valid_whatever_the_length_of_answers() {
     for answers in [&[4096][..], &[100], &[37, 81, 150]] {
         for concurrency in [1, 2, 8, 64] {
             let cell = inferred(&Scenario::decode(concurrency).answers(answers));
-            assert_eq!(cell.status, CellStatus::Valid, "{concurrency} × {answers:?}");
+            assert_eq!(
+                cell.status,
+                CellStatus::Valid,
+                "{concurrency} × {answers:?}"
+            );
             assert!(cell.remarks.is_empty(), "{:?}", cell.remarks);
         }
     }
@@ -85,8 +89,16 @@ fn a_silent_server_that_answers_in_waves_is_queued_and_that_is_said() {
     for (concurrency, slots) in [(2, 1), (8, 4), (8, 7), (32, 31), (64, 16)] {
         for answers in [&[4096][..], &[100], &[37, 81, 150]] {
             let cell = inferred(&Scenario::decode(concurrency).slots(slots).answers(answers));
-            assert_eq!(cell.status, CellStatus::Queued, "{slots} of {concurrency}, {answers:?}");
-            assert!(cell.remarks.iter().any(|r| r.contains("inferred")), "{:?}", cell.remarks);
+            assert_eq!(
+                cell.status,
+                CellStatus::Queued,
+                "{slots} of {concurrency}, {answers:?}"
+            );
+            assert!(
+                cell.remarks.iter().any(|r| r.contains("inferred")),
+                "{:?}",
+                cell.remarks
+            );
         }
     }
 }
@@ -97,7 +109,12 @@ fn a_batched_first_wave_does_not_hide_a_queue() {
     let mut ttfts = vec![60.0; 400];
     ttfts[..7].fill(800.0);
     for answers in [&[400][..], &[60]] {
-        let cell = inferred(&Scenario::decode(8).slots(7).ttfts_ms(&ttfts).answers(answers));
+        let cell = inferred(
+            &Scenario::decode(8)
+                .slots(7)
+                .ttfts_ms(&ttfts)
+                .answers(answers),
+        );
         assert_eq!(cell.status, CellStatus::Queued, "{answers:?}");
     }
 }
@@ -105,16 +122,26 @@ fn a_batched_first_wave_does_not_hide_a_queue() {
 #[test]
 fn short_answers_after_long_waits_for_the_first_token_are_no_queue() {
     // 2 s to the first token, 0.1 s of answer: hardly ever do two flow at once.
-    let ttfts: Vec<f64> = (0..53).map(|i| 1800.0 + 400.0 * f64::from(i * 17 % 53) / 53.0).collect();
-    let scenario = Scenario::decode(8).ttfts_ms(&ttfts).answers(&[6]).window_s(4.0, 34.0);
+    let ttfts: Vec<f64> = (0..53)
+        .map(|i| 1800.0 + 400.0 * f64::from(i * 17 % 53) / 53.0)
+        .collect();
+    let scenario = Scenario::decode(8)
+        .ttfts_ms(&ttfts)
+        .answers(&[6])
+        .window_s(4.0, 34.0);
     assert_eq!(inferred(&scenario).status, CellStatus::Valid);
 }
 
 #[test]
 fn short_answers_in_a_queue_are_a_queue() {
-    let ttfts: Vec<f64> = (0..53).map(|i| 900.0 + 200.0 * f64::from(i * 17 % 53) / 53.0).collect();
+    let ttfts: Vec<f64> = (0..53)
+        .map(|i| 900.0 + 200.0 * f64::from(i * 17 % 53) / 53.0)
+        .collect();
     let scenario = Scenario::decode(8).slots(3).ttfts_ms(&ttfts).answers(&[6]);
-    assert_eq!(inferred(&scenario.window_s(4.0, 34.0)).status, CellStatus::Queued);
+    assert_eq!(
+        inferred(&scenario.window_s(4.0, 34.0)).status,
+        CellStatus::Queued
+    );
 }
 
 #[test]
@@ -148,9 +175,25 @@ fn over_capacity_says_why_and_has_no_figures() {
 #[test]
 fn each_way_to_fail_is_said_in_its_own_words() {
     let ways = [
-        (Outcome::Refused { status: 500, message: "out of memory".to_owned() }, "HTTP 500"),
-        (Outcome::Broke { reason: "closed without a finish reason".to_owned() }, "broke off"),
-        (Outcome::TimedOut { reason: "no token in 60 s".to_owned() }, "silent"),
+        (
+            Outcome::Refused {
+                status: 500,
+                message: "out of memory".to_owned(),
+            },
+            "HTTP 500",
+        ),
+        (
+            Outcome::Broke {
+                reason: "closed without a finish reason".to_owned(),
+            },
+            "broke off",
+        ),
+        (
+            Outcome::TimedOut {
+                reason: "no token in 60 s".to_owned(),
+            },
+            "silent",
+        ),
     ];
     for (outcome, words) in ways {
         let mut samples = Scenario::decode(4).build();
@@ -165,7 +208,9 @@ fn several_failures_are_counted_and_the_earliest_is_told() {
     let mut samples = Scenario::decode(4).build();
     for (i, at) in [(0, 3_000_000), (1, 2_000_000), (3, 4_000_000)] {
         samples.requests[i].closed_us = Some(Micros(at));
-        samples.requests[i].outcome = Outcome::Broke { reason: format!("number {i}") };
+        samples.requests[i].outcome = Outcome::Broke {
+            reason: format!("number {i}"),
+        };
     }
     let cell = failed_with(&samples, "number 1 (and 2 more)");
     assert_eq!(cell.failed, Some(3));
@@ -183,7 +228,10 @@ fn a_failed_warm_up_fails_the_cell() {
     let mut samples = Scenario::decode(1).build();
     let mut warmup = completed(0.0, &[100.0]);
     warmup.role = RequestRole::Warmup;
-    warmup.outcome = Outcome::Refused { status: 400, message: "too long".to_owned() };
+    warmup.outcome = Outcome::Refused {
+        status: 400,
+        message: "too long".to_owned(),
+    };
     samples.requests.insert(0, warmup);
     failed_with(&samples, "too long");
 }
@@ -252,7 +300,11 @@ fn a_preempted_request_is_silent_and_no_failure() {
     let silent = &mut samples.requests[1].events;
     silent.at_us.truncate(100);
     silent.tokens_so_far.truncate(100);
-    for reading in samples.readings.iter_mut().filter(|r| r.at_us() > Micros(2_200_000)) {
+    for reading in samples
+        .readings
+        .iter_mut()
+        .filter(|r| r.at_us() > Micros(2_200_000))
+    {
         reading.preemptions = Some(1.0);
     }
     assert_ne!(judge(&samples).status, CellStatus::Failed);
@@ -271,7 +323,10 @@ fn a_cell_that_never_got_ready_fails() {
 #[test]
 fn a_queue_does_not_depend_on_how_tokens_are_counted() {
     for counting in [Counting::Continuous, Counting::FinalUsage] {
-        let scenario = Scenario::decode(8).slots(4).answers(&[100]).counting(counting);
+        let scenario = Scenario::decode(8)
+            .slots(4)
+            .answers(&[100])
+            .counting(counting);
         assert_eq!(inferred(&scenario).status, CellStatus::Queued);
     }
 }
