@@ -218,6 +218,7 @@ mod tests {
         Code::read(&TextFile {
             path: "crates/wire/src/lib.rs".to_owned(),
             text: text.to_owned(),
+            is_test_module: false,
         })
         .expect("Rust")
     }

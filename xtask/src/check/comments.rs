@@ -75,6 +75,7 @@ mod tests {
         TextFile {
             path: "crates/wire/src/a.rs".to_owned(),
             text: text.to_owned(),
+            is_test_module: false,
         }
     }
 

@@ -22,8 +22,9 @@ pub fn check(file: &TextFile) -> Vec<Finding> {
     }
     for (at, line) in file.text.lines().enumerate() {
         for start in MACHINE_PATHS.iter().filter(|start| holds_path(line, start)) {
-            let message =
-                format!("`{start}…` is a path of one machine: write it relative to the repository");
+            let message = format!(
+                "`{start}…` is a path of one machine: write it relative to the repository, or in an example as {start}{NOBODY}…"
+            );
             findings.push(Finding::at(&file.path, at + 1, message));
         }
     }
@@ -45,12 +46,17 @@ fn check_length(file: &TextFile) -> Option<Finding> {
     }
 }
 
+/// Whose paths examples may show.
+const NOBODY: &str = "someone/";
+
 /// Whether an absolute path with this beginning stands in the line; the middle
 /// of a longer path or of a web address is none.
 fn holds_path(line: &str, start: &str) -> bool {
     line.match_indices(start).any(|(at, _)| {
         let before = line[..at].chars().next_back();
-        !before.is_some_and(|before| before.is_alphanumeric() || "._-~/}$*".contains(before))
+        let is_example = line[at + start.len()..].starts_with(NOBODY);
+        !is_example
+            && !before.is_some_and(|before| before.is_alphanumeric() || "._-~/}$*".contains(before))
     })
 }
 
@@ -62,6 +68,7 @@ mod tests {
         TextFile {
             path: path.to_owned(),
             text,
+            is_test_module: false,
         }
     }
 
@@ -85,8 +92,9 @@ mod tests {
             let found = check(&file("scripts/test", format!("a\ncd \"{start}x\"\n")));
             assert_eq!(found.len(), 1, "{start}");
             assert_eq!(found[0].line, Some(2));
-            let relative =
-                format!("cd $HOME{start}x\nsee https://example.org{start}x\n../frame{start}\n");
+            let relative = format!(
+                "cd $HOME{start}x\nsee https://example.org{start}x\n../frame{start}\n{start}someone/x\n"
+            );
             assert!(check(&file("scripts/test", relative)).is_empty(), "{start}");
         }
     }

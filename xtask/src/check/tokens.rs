@@ -47,13 +47,14 @@ static SQL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Checks the tokens of one file, tests left out.
 pub fn check(file: &TextFile, code: &Code) -> Vec<Finding> {
     let krate = file.crate_folder().unwrap_or_default();
+    let may_not_print = !PRINTING_CRATES.contains(&krate) && !file.is_example();
     let mut findings = Vec::new();
     let mut say =
         |line: usize, message: String| findings.push(Finding::at(&file.path, line, message));
     for (at, token) in code.tokens.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| code.tokens.get(at));
         let after = code.tokens.get(at + 1);
-        if !PRINTING_CRATES.contains(&krate) && is_print(token, after) {
+        if may_not_print && is_print(token, after) {
             say(
                 token.line,
                 format!(
@@ -140,6 +141,7 @@ mod tests {
         let file = TextFile {
             path: path.to_owned(),
             text: text.to_owned(),
+            is_test_module: false,
         };
         let code = Code::read(&file).expect("Rust");
         check(&file, &code)
@@ -159,6 +161,7 @@ mod tests {
         );
         assert!(found_in("crates/tokgrid/src/a.rs", text).is_empty());
         assert!(found_in("crates/load/tests/a.rs", text).is_empty());
+        assert!(found_in("crates/load/examples/a.rs", text).is_empty());
     }
 
     #[test]

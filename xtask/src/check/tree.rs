@@ -10,6 +10,8 @@ pub struct TextFile {
     pub path: String,
     /// What it holds.
     pub text: String,
+    /// A module that its parent has under `#[cfg(test)]`.
+    pub is_test_module: bool,
 }
 
 impl TextFile {
@@ -21,12 +23,16 @@ impl TextFile {
     /// Whether all of it is test code: integration tests, test modules in files
     /// of their own, benches, fuzz targets and the testkit.
     pub fn is_test_code(&self) -> bool {
-        let mut folders: Vec<&str> = self.path.split('/').collect();
-        let name = folders.pop().unwrap_or_default();
-        let in_test_folder = folders
-            .iter()
-            .any(|folder| matches!(*folder, "tests" | "benches" | "fuzz" | "testkit"));
-        in_test_folder || name == "tests.rs" || name.ends_with("_tests.rs")
+        let in_test_folder = self
+            .path
+            .split('/')
+            .any(|folder| matches!(folder, "tests" | "benches" | "fuzz" | "testkit"));
+        in_test_folder || self.is_test_module
+    }
+
+    /// Whether it is an example program of a crate, which may print.
+    pub fn is_example(&self) -> bool {
+        self.path.split('/').nth(2) == Some("examples")
     }
 
     /// Whether it was recorded elsewhere: captures, foreign files, prose.
@@ -72,9 +78,33 @@ pub fn text_files(root: &Path) -> anyhow::Result<Vec<TextFile>> {
         files.push(TextFile {
             path: below.to_string_lossy().replace('\\', "/"),
             text,
+            is_test_module: false,
         });
     }
+    let modules: Vec<String> = files.iter().flat_map(test_modules).collect();
+    for file in &mut files {
+        file.is_test_module = modules.iter().any(|module| file.path.starts_with(module));
+    }
     Ok(files)
+}
+
+/// Beginnings of the paths of the modules that a file declares for tests only:
+/// `…/name.` and `…/name/`.
+fn test_modules(file: &TextFile) -> Vec<String> {
+    if !file.is_rust() || !file.text.contains("#[cfg(test)]") {
+        return Vec::new();
+    }
+    let (folder, name) = file.path.rsplit_once('/').unwrap_or(("", &file.path));
+    let own_folder = match name {
+        "lib.rs" | "main.rs" | "mod.rs" => folder.to_owned(),
+        other => format!("{folder}/{}", other.trim_end_matches(".rs")),
+    };
+    let declared = file.text.lines().zip(file.text.lines().skip(1));
+    declared
+        .filter(|(attribute, _)| attribute.trim() == "#[cfg(test)]")
+        .filter_map(|(_, line)| line.trim().strip_prefix("mod ")?.strip_suffix(';'))
+        .flat_map(|module| ["/", "."].map(|end| format!("{own_folder}/{module}{end}")))
+        .collect()
 }
 
 #[cfg(test)]
@@ -85,6 +115,7 @@ mod tests {
         TextFile {
             path: path.to_owned(),
             text: String::new(),
+            is_test_module: false,
         }
     }
 
@@ -92,7 +123,6 @@ mod tests {
     fn test_code_is_told_by_its_place() {
         for path in [
             "crates/load/tests/faults.rs",
-            "crates/load/src/worker/tests.rs",
             "crates/testkit/src/lib.rs",
             "fuzz/fuzz_targets/sse.rs",
         ] {
@@ -101,6 +131,19 @@ mod tests {
         for path in ["crates/load/src/worker.rs", "crates/wire/src/latest.rs"] {
             assert!(!file(path).is_test_code(), "{path}");
         }
+    }
+
+    #[test]
+    fn a_module_declared_for_tests_is_test_code_wherever_it_lies() {
+        let mut parent = file("crates/a/src/terminal/mod.rs");
+        parent.text = "mod kept;\n#[cfg(test)]\nmod scripted;\n".to_owned();
+        let paths = [
+            "crates/a/src/terminal/scripted/",
+            "crates/a/src/terminal/scripted.",
+        ];
+        assert_eq!(test_modules(&parent), paths);
+        parent.path = "crates/a/src/live.rs".to_owned();
+        assert_eq!(test_modules(&parent)[0], "crates/a/src/live/scripted/");
     }
 
     #[test]
