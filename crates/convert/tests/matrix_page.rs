@@ -1,5 +1,8 @@
 //! The example runs are what their pages say.
 
+// A failed expectation is a failed test, in its helpers too.
+#![allow(clippy::expect_used, clippy::panic)]
+
 use convert::matrix_page::{MatrixPageError, run_document};
 use document::{CellStatus, Phase, RunDocument, format, run_document_schema};
 

@@ -8,6 +8,13 @@ use crate::pages::run::RunPage;
 /// The style of all pages, put into the file.
 const STYLE: &str = include_str!("../templates/style.css");
 
+/// Sorts the measurements where a browser runs scripts; nothing else needs one.
+const SCRIPT: &str = include_str!("../templates/sort.js");
+
+/// The only script the page's policy lets run: SHA-256 of [`SCRIPT`] as it stands
+/// between its tags. A test computes it.
+const SCRIPT_HASH: &str = "sha256-wDKAn31tv5gBu9J/4zxsIXgoZVfo2SNWylB+onC475U=";
+
 /// Why a report could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
@@ -21,6 +28,8 @@ pub enum ReportError {
 struct Report {
     page: RunPage,
     style: &'static str,
+    script: &'static str,
+    script_hash: &'static str,
     writer_version: &'static str,
 }
 
@@ -32,6 +41,8 @@ pub fn render(run: &RunDocument) -> Result<String, ReportError> {
     let report = Report {
         page: RunPage::of(run),
         style: STYLE,
+        script: SCRIPT,
+        script_hash: SCRIPT_HASH,
         writer_version: env!("CARGO_PKG_VERSION"),
     };
     Ok(report.render()?)

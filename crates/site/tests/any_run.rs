@@ -1,5 +1,8 @@
 //! A report of whatever was measured: partly, badly, or by someone who means harm.
 
+// A failed expectation is a failed test, in its helpers too.
+#![allow(clippy::expect_used, clippy::panic)]
+
 // Each test file takes what it needs of it.
 #[allow(dead_code)]
 mod common;
@@ -403,7 +406,8 @@ fn hostile_run() -> RunDocument {
 #[test]
 fn hostile_text_stays_text_wherever_it_stands() {
     let page = Page::of(&hostile_run());
-    for made in ["script", "img", "textarea", "body style", "iframe"] {
+    assert_eq!(page.all("script").len(), 1, "a document made a <script>");
+    for made in ["img", "textarea", "body style", "iframe"] {
         assert!(page.all(made).is_empty(), "a document made a <{made}>");
     }
     for element in page.all("*") {
@@ -439,6 +443,21 @@ fn a_report_asks_nothing_of_anyone() {
                 .starts_with("default-src 'none';")
         );
     }
+}
+
+#[test]
+fn the_only_script_that_may_run_is_our_own() {
+    use base64::Engine as _;
+    use sha2::Digest as _;
+    let page = Page::of(&hostile_run());
+    let script = raw(page.one("script"));
+    let hash = base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(&script));
+    let policy = page.one("meta[http-equiv='Content-Security-Policy']");
+    let policy = policy.attr("content").expect("a policy");
+    assert!(
+        policy.contains(&format!("script-src 'sha256-{hash}';")),
+        "{policy} {hash}"
+    );
 }
 
 #[test]

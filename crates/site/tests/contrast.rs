@@ -1,5 +1,8 @@
 //! WCAG AA of every colour of the style, in both schemes, computed from the style.
 
+// A failed expectation is a failed test, in its helpers too.
+#![allow(clippy::expect_used, clippy::panic)]
+
 use std::collections::BTreeMap;
 
 /// WCAG 2.2, 1.4.3: text against its ground.

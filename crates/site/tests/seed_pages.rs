@@ -1,5 +1,8 @@
 //! A report shows every figure and every word of the published page it was made from.
 
+// A failed expectation is a failed test, in its helpers too.
+#![allow(clippy::expect_used, clippy::panic)]
+
 // Each test file takes what it needs of it.
 #[allow(dead_code)]
 mod common;

@@ -1,5 +1,8 @@
 //! Reading rendered pages as a browser would, and the example runs.
 
+// A failed expectation is a failed test, in its helpers too.
+#![allow(clippy::expect_used, clippy::panic)]
+
 use document::{Cell, CellKey, CellStatus, Distribution, Phase, RunDocument};
 use scraper::{ElementRef, Html, Selector};
 

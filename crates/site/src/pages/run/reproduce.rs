@@ -27,6 +27,9 @@ impl Reproduce {
             words.extend(value.map(|value| format!("--{name} {}", quoted(&value))));
         };
         option("model", known(run.model.served_name.as_deref()));
+        // The other route is what the command takes when nothing is said.
+        let api = known(settings.api.as_deref()).filter(|api| api == "completions");
+        option("api", api);
         option("contexts", list(&settings.contexts, |c| k_tokens(*c)));
         option(
             "prefill-contexts",
@@ -53,6 +56,14 @@ impl Reproduce {
                 .map(|samples| samples.to_string()),
         );
         option("seed", settings.seed.map(|seed| seed.to_string()));
+        let mut switch = |name: &str, is_on: bool| {
+            words.extend(is_on.then(|| format!("--{name}")));
+        };
+        switch("no-ignore-eos", settings.ignore_eos == Some(false));
+        switch(
+            "count-shared-prompt-once",
+            settings.count_shared_prompt_once == Some(true),
+        );
         Some(Reproduce {
             command: words.join(" \\\n  "),
         })
