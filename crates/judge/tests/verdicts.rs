@@ -120,6 +120,26 @@ fn a_batched_first_wave_does_not_hide_a_queue() {
 }
 
 #[test]
+fn a_short_wait_among_long_answers_is_a_queue() {
+    // 31 of 32 run: a request waits a thirtieth of an answer, less than the first
+    // wave took for its prompts. Only the streams that flow at once tell.
+    let mut ttfts = vec![20.0; 4000];
+    ttfts[..31].fill(900.0);
+    let scenario = Scenario::decode(32).slots(31).ttfts_ms(&ttfts);
+    let answers: Vec<u32> = (0..31).map(|i| 100 + i * 17 % 31).collect();
+    let cell = inferred(&scenario.answers(&answers).window_s(5.0, 35.0));
+    assert_eq!(cell.status, CellStatus::Queued);
+}
+
+#[test]
+fn where_answers_outlast_the_first_token_the_overlap_alone_decides() {
+    let mut samples = Scenario::decode(2).build();
+    let at = |from: f64| -> Vec<f64> { (0..200).map(|i| from + 20.0 * f64::from(i)).collect() };
+    samples.requests = vec![completed(0.0, &at(200.0)), completed(4300.0, &at(4500.0))];
+    assert_eq!(judge(&samples).status, CellStatus::Queued);
+}
+
+#[test]
 fn short_answers_after_long_waits_for_the_first_token_are_no_queue() {
     // 2 s to the first token, 0.1 s of answer: hardly ever do two flow at once.
     let ttfts: Vec<f64> = (0..53)
