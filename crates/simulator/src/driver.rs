@@ -129,9 +129,11 @@ impl EngineLoop {
             }
             self.machine
                 .run_until(self.engine_time(Instant::now()), &mut self.outputs);
-            self.deliver();
-            let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-            counters.clone_from(self.machine.counters());
+            // Whoever has read a token finds it counted.
+            self.publish();
+            if self.deliver() {
+                self.publish();
+            }
         }
     }
 
@@ -163,7 +165,14 @@ impl EngineLoop {
         }
     }
 
-    fn deliver(&mut self) {
+    fn publish(&self) {
+        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
+        counters.clone_from(self.machine.counters());
+    }
+
+    /// Hands tokens to whom they belong; true when that changed what runs.
+    fn deliver(&mut self) -> bool {
+        let mut changed = false;
         let mut outputs = std::mem::take(&mut self.outputs);
         for output in outputs.drain(..) {
             let (id, at, finished) = (output.id, output.at, output.finish.is_some());
@@ -177,13 +186,18 @@ impl EngineLoop {
                         self.sinks.remove(&id);
                     } else if gone {
                         self.drop_request(id);
+                        changed = true;
                     }
                 }
-                None if finished => self.machine.submit(at, submission.clone()),
+                None if finished => {
+                    self.machine.submit(at, submission.clone());
+                    changed = true;
+                }
                 None => {}
             }
         }
         self.outputs = outputs;
+        changed
     }
 
     fn engine_time(&self, at: Instant) -> SimTime {

@@ -59,8 +59,10 @@ impl Scheduler {
     #[must_use]
     pub fn new(limits: Limits, speed: Arc<EngineSpeed>, pace: f64) -> Scheduler {
         let acceptance = Acceptance::new(speed.speculation);
-        let mut counters = Counters::default();
-        counters.accepted_by_position = vec![0; acceptance.draft_tokens() as usize];
+        let counters = Counters {
+            accepted_by_position: vec![0; acceptance.draft_tokens() as usize],
+            ..Counters::default()
+        };
         Scheduler {
             pool: BlockPool::new((limits.kv_tokens / BLOCK_TOKENS) as usize),
             acceptance,

@@ -21,6 +21,9 @@ const COMMENT: &str = ": ping\n\n";
 /// Pause inside an event that is cut, so that the parts arrive apart.
 const CUT_PAUSE: Duration = Duration::from_micros(200);
 
+/// Time for what was sent to leave before the connection drops.
+const FLUSH_PAUSE: Duration = Duration::from_millis(2);
+
 /// The next thing a stream does.
 #[derive(Debug, PartialEq)]
 pub(super) enum Action {
@@ -133,6 +136,8 @@ impl Answer {
     fn breaks_off(&mut self, actions: &mut VecDeque<Action>) -> bool {
         let reached = |after: Option<u64>| after.is_some_and(|after| self.token_events >= after);
         if reached(self.behaviour.die_after) {
+            // A connection dropped at once would take what was sent before with it.
+            actions.push_back(Action::Pause(FLUSH_PAUSE));
             actions.push_back(Action::Break);
             return true;
         }

@@ -2,7 +2,6 @@
 //! connection took.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Instant;
@@ -21,12 +20,6 @@ use crate::ledger::{RequestTruth, TrueOutcome};
 #[derive(Debug, thiserror::Error)]
 #[error("the stream is broken off on purpose")]
 pub(super) struct BrokenOff;
-
-impl From<Infallible> for BrokenOff {
-    fn from(never: Infallible) -> BrokenOff {
-        match never {}
-    }
-}
 
 /// The engine requests behind one response, dropped with it, and its true record.
 #[derive(Debug)]
@@ -88,6 +81,9 @@ impl Drop for Flight {
     }
 }
 
+/// What a poll of the body returns.
+type FramePoll = Poll<Option<Result<Frame<Bytes>, BrokenOff>>>;
+
 /// A streamed response.
 pub(super) struct EventBody {
     flight: Flight,
@@ -109,7 +105,8 @@ impl EventBody {
         }
     }
 
-    fn act(&mut self, action: Action) -> Option<Poll<Option<Result<Frame<Bytes>, BrokenOff>>>> {
+    /// Does one thing; `None` where the poll is not answered by it.
+    fn act(&mut self, action: Action) -> Option<FramePoll> {
         match action {
             Action::Send { bytes, tokens } => {
                 self.flight.stamp(tokens);
@@ -146,10 +143,7 @@ impl Body for EventBody {
     type Data = Bytes;
     type Error = BrokenOff;
 
-    fn poll_frame(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> FramePoll {
         let this = self.get_mut();
         loop {
             if this.ended {
