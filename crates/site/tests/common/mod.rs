@@ -3,7 +3,7 @@
 // A failed expectation is a failed test, in its helpers too.
 #![allow(clippy::expect_used, clippy::panic)]
 
-use document::{Cell, CellKey, CellStatus, Distribution, Phase, RunDocument};
+use document::{Cell, CellKey, CellStatus, Distribution, Flag, FlagName, Phase, RunDocument};
 use scraper::{ElementRef, Html, Selector};
 
 /// The example runs.
@@ -151,5 +151,47 @@ pub fn every_percentile(p50: f64) -> Distribution {
         max: Some(p50 * 2.0),
         mean: Some(p50 * 1.1),
         n: Some(1234),
+    }
+}
+
+/// A valid prefill cell.
+pub fn prefill_cell(context_tokens: u64, tok_s: f64) -> Cell {
+    let key = CellKey {
+        phase: Phase::Prefill,
+        context_tokens,
+        concurrency: 1,
+    };
+    Cell {
+        total_tok_s: Some(tok_s),
+        ttft_ms: Some(every_percentile(700.0)),
+        completed: Some(1),
+        ..Cell::empty(key, CellStatus::Valid)
+    }
+}
+
+/// The cell with a flag.
+pub fn flagged(cell: Cell, name: FlagName) -> Cell {
+    let evidence = format!("evidence of {}", name.as_str());
+    Cell {
+        flags: vec![Flag { name, evidence }],
+        ..cell
+    }
+}
+
+/// A failed cell that has figures all the same.
+pub fn failed_cell(context_tokens: u64, concurrency: u32, reason: &str) -> Cell {
+    Cell {
+        status: CellStatus::Failed,
+        reason: Some(reason.to_owned()),
+        ..decode_cell(context_tokens, concurrency, 9.0)
+    }
+}
+
+/// A finished run of these cells.
+pub fn run_of(cells: Vec<Cell>) -> RunDocument {
+    RunDocument {
+        cells,
+        finished_at: Some("2026-12-01T10:12:00Z".to_owned()),
+        ..empty_run()
     }
 }

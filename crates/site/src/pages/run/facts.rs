@@ -142,12 +142,8 @@ fn settings(run: &RunDocument) -> Vec<Field> {
         ),
         ("API", text(&settings.api)),
         ("Seed", settings.seed.map(|seed| seed.to_string())),
-        (
-            "Ignore EOS",
-            settings
-                .ignore_eos
-                .map(|ignored| if ignored { "yes" } else { "no" }.to_owned()),
-        ),
+        ("Seeds of streams", settings.stream_seeds.map(yes_or_no)),
+        ("Ignore EOS", settings.ignore_eos.map(yes_or_no)),
         (
             "Shared prompts in the KV cache",
             settings
@@ -158,6 +154,10 @@ fn settings(run: &RunDocument) -> Vec<Field> {
         ("Started", run.started_at.as_deref().map(moment)),
         ("Finished", run.finished_at.as_deref().map(moment)),
     ]
+}
+
+fn yes_or_no(is_so: bool) -> String {
+    if is_so { "yes" } else { "no" }.to_owned()
 }
 
 /// `llm-inference-bench v0.8.0`.

@@ -12,7 +12,8 @@ pub struct LaunchSection {
     /// A word on it.
     pub note: Option<String>,
     /// The command as it stands in the document, in the parts between which a line
-    /// may break: one for each option. A space stands between parts. Empty when unknown.
+    /// may break: words, options with their values. A space stands between parts.
+    /// Empty when unknown.
     pub command: Vec<String>,
 }
 
@@ -52,7 +53,7 @@ fn parts(command: String) -> Vec<String> {
     let mut parts: Vec<String> = Vec::new();
     for word in command.split(' ') {
         match parts.last_mut() {
-            Some(last) if !word.starts_with('-') => {
+            Some(last) if last.starts_with('-') && !word.starts_with('-') => {
                 last.push(' ');
                 last.push_str(word);
             }
@@ -71,6 +72,6 @@ mod tests {
         let command = "env A=1  serve m --x 1 --y '{\"a\": -1}' -z".to_owned();
         let parts = parts(command.clone());
         assert_eq!(parts.join(" "), command);
-        assert_eq!(parts[1], "--x 1");
+        assert_eq!(parts[..6], ["env", "A=1", "", "serve", "m", "--x 1"]);
     }
 }

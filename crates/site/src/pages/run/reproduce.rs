@@ -59,6 +59,7 @@ impl Reproduce {
         let mut switch = |name: &str, is_on: bool| {
             words.extend(is_on.then(|| format!("--{name}")));
         };
+        switch("stream-seeds", settings.stream_seeds == Some(true));
         switch("no-ignore-eos", settings.ignore_eos == Some(false));
         switch(
             "count-shared-prompt-once",
