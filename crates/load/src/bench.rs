@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use document::{EngineReading, Plan, RunEvent, SampledLimits};
+use document::{EngineReading, Micros, Plan, RunEvent, SampledLimits};
 use engines::{Answer, Answers, Features, PromptCache, Server, Support};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio_util::sync::CancellationToken;
@@ -22,12 +22,19 @@ use crate::target::Target;
 pub(crate) const READING_INTERVAL: Duration = Duration::from_millis(200);
 /// A state that takes longer to tell is stale.
 const STATE_PATIENCE: Duration = Duration::from_secs(2);
-/// A server that does not answer this fast whether it is there is gone.
-const ALIVE_PATIENCE: Duration = Duration::from_secs(5);
-/// Not at rest after this long: somebody else's requests are running.
-const DRAIN_PATIENCE: Duration = Duration::from_secs(30);
+/// A server that does not answer this fast whether it is there is gone. With the
+/// silence before ([`SILENCE_S`]) and a state that never came ([`STATE_PATIENCE`])
+/// this stays below 10 s.
+const ALIVE_PATIENCE: Duration = Duration::from_secs(4);
+/// A server of which nothing was heard for this long, neither a token nor its
+/// state, is asked whether it is still there, s.
+const SILENCE_S: f64 = 3.0;
+/// A server may be deaf while it takes prompts apart; no slower than this, bytes/s.
+const READING_BYTES_S: f64 = 1e6;
 /// Between two looks at a draining server.
 const DRAIN_INTERVAL: Duration = Duration::from_millis(50);
+/// Seeds of 63 bits are positive as signed numbers too.
+const SEED_MASK: u64 = u64::MAX >> 1;
 /// Chat templates add fewer tokens than this that need not be in the cache.
 const TEMPLATE_TOKENS: u64 = 64;
 
@@ -38,6 +45,8 @@ pub struct Patience {
     pub first_token_s: f64,
     /// For the next event of a stream that flows, s.
     pub next_event_s: f64,
+    /// For the server to come to rest, s: longer, and somebody else's requests run.
+    pub drain_s: f64,
 }
 
 impl Default for Patience {
@@ -45,6 +54,7 @@ impl Default for Patience {
         Patience {
             first_token_s: 900.0,
             next_event_s: 60.0,
+            drain_s: 30.0,
         }
     }
 }
@@ -79,6 +89,8 @@ pub(crate) struct Bench {
     pub progress: UnboundedSender<Progress>,
     pub events: Vec<RunEvent>,
     pub stop: CancellationToken,
+    /// It has been seen to answer short requests while it generates.
+    pub answers_beside: bool,
     /// A guess at the time left, s; told with every tick.
     pub left_s: f64,
 }
@@ -120,7 +132,8 @@ impl Bench {
         );
         request.stream = Some(self.dialect.usage);
         request.ignore_eos = self.dialect.ignore_eos;
-        request.seed = self.plan.stream_seeds.then_some(seed);
+        // Engines take signed seeds.
+        request.seed = self.plan.stream_seeds.then_some(seed & SEED_MASK);
         request.extra = self.features.count_fields.clone();
         // Text prompts without a system message fit both routes, and the engines'
         // own fields are none of the reserved ones.
@@ -202,8 +215,8 @@ impl Bench {
                     }
                 }
             }
-            if begun.elapsed() > DRAIN_PATIENCE {
-                return Ok(Err(other_traffic(last.as_ref())));
+            if begun.elapsed().as_secs_f64() > self.patience.drain_s {
+                return Ok(Err(other_traffic(last.as_ref(), self.patience.drain_s)));
             }
             tokio::time::sleep(DRAIN_INTERVAL).await;
         }
@@ -215,17 +228,67 @@ impl Bench {
             Ok(_) => Ok(()),
             Err(
                 error @ (ClientError::Connect(_) | ClientError::Silent(_) | ClientError::Broke(_)),
-            ) => Err(Halt::Gone(format!(
-                "{} does not answer any more: {error}",
-                self.target.shown()
-            ))),
+            ) => Err(self.gone(&error)),
             Err(ClientError::TooLarge) => Ok(()),
         }
     }
+
+    /// Whether the server still answers while it has requests of ours. One that
+    /// never did may do one thing at a time: its silence then says nothing.
+    pub async fn check_beside(&mut self) -> Result<(), Halt> {
+        match self.client.get("/v1/models", ALIVE_PATIENCE).await {
+            Ok(_) | Err(ClientError::TooLarge) => {
+                self.answers_beside = true;
+                Ok(())
+            }
+            Err(ClientError::Silent(_)) if !self.answers_beside => Ok(()),
+            Err(
+                error @ (ClientError::Connect(_) | ClientError::Silent(_) | ClientError::Broke(_)),
+            ) => Err(self.gone(&error)),
+        }
+    }
+
+    fn gone(&self, error: &ClientError) -> Halt {
+        Halt::Gone(format!(
+            "{} does not answer any more: {error}",
+            self.target.shown()
+        ))
+    }
 }
 
-fn other_traffic(last: Option<&EngineReading>) -> String {
-    let patience_s = DRAIN_PATIENCE.as_secs();
+/// How long a server has not been heard of.
+#[derive(Debug)]
+pub(crate) struct Silence {
+    heard_us: Micros,
+    allowed_s: f64,
+}
+
+impl Silence {
+    /// Begins now; `prompt_bytes` of prompts are on their way to the server.
+    pub fn new(now: Micros, prompt_bytes: usize) -> Silence {
+        Silence {
+            heard_us: now,
+            allowed_s: SILENCE_S + prompt_bytes as f64 / READING_BYTES_S,
+        }
+    }
+
+    /// A sign of life.
+    pub fn heard(&mut self, now: Micros) {
+        self.heard_us = now;
+    }
+
+    /// The prompts have been read: it is writing.
+    pub fn prompts_are_read(&mut self) {
+        self.allowed_s = SILENCE_S;
+    }
+
+    /// Whether it is time to ask.
+    pub fn is_long(&self, now: Micros) -> bool {
+        now.seconds_since(self.heard_us) > self.allowed_s
+    }
+}
+
+fn other_traffic(last: Option<&EngineReading>, patience_s: f64) -> String {
     match last {
         Some(reading) => format!(
             "other traffic: the server still ran {:.0} requests, {:.0} waiting, {patience_s} s after ours had ended",

@@ -27,7 +27,7 @@ use crate::clock::RunClock;
 use crate::target::Target;
 
 /// A server that does not complete a connection in this time is not there.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(8);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Why there is no connection.
 #[derive(Debug, thiserror::Error)]

@@ -11,7 +11,7 @@ use document::{
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{Bench, Halt, READING_INTERVAL};
+use crate::bench::{Bench, Halt, READING_INTERVAL, Silence};
 use crate::connection::Connection;
 use crate::live::Live;
 use crate::progress::{Progress, Stage, Tick};
@@ -23,9 +23,6 @@ use crate::worker::{Read, Wave};
 /// After the window each stream may bring one more event, so that tokens astride
 /// its end can be shared out; no stream is waited for longer than this.
 const LAST_EVENT_PATIENCE: Duration = Duration::from_millis(400);
-/// A server of which nothing was heard for this long, neither a token nor its
-/// state, is asked whether it is still there, s.
-const SILENCE_S: f64 = 5.0;
 /// Streams that flow but never come to rest are measured after this long, s.
 const READY_PATIENCE_S: f64 = 120.0;
 /// Seeds of different streams lie this far apart.
@@ -61,13 +58,15 @@ pub(crate) async fn measure(
         }
     };
     let mut streams = Streams::start(bench, wave, prompt, connections);
-    let result = control(bench, &mut streams, &mut samples).await;
+    let prompt_bytes = prompt.len().saturating_mul(key.concurrency as usize);
+    let result = control(bench, &mut streams, &mut samples, prompt_bytes).await;
     samples.requests = streams.end().await;
     samples.requests.sort_by_key(|request| request.sent_us);
+    result?;
     if live.failures.load(Relaxed) > 0 {
         bench.check_alive().await?;
     }
-    result.map(|()| samples)
+    Ok(samples)
 }
 
 /// Waits for readiness, lets the window pass, keeps the readings.
@@ -75,12 +74,14 @@ async fn control(
     bench: &mut Bench,
     streams: &mut Streams,
     samples: &mut CellSamples,
+    prompt_bytes: usize,
 ) -> Result<(), Halt> {
     let live = Arc::clone(&streams.live);
     let started_us = bench.clock.now();
     let first_reading = samples.readings.len();
     let mut meter = Meter::default();
-    let mut heard_us = started_us;
+    let mut silence = Silence::new(started_us, prompt_bytes);
+    let mut tokens = 0;
     let mut window: Option<Window> = None;
     let mut ticks = tokio::time::interval(READING_INTERVAL);
     ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
@@ -92,17 +93,19 @@ async fn control(
             () = streams.failed.cancelled() => return Ok(()),
             _ = ticks.tick() => {}
         }
-        let before = live.tokens.load(Relaxed);
         let reading = bench.read_state().await;
         let now_us = bench.clock.now();
-        if reading.is_some()
-            || live.tokens.load(Relaxed) > before
-            || bench.server.state_paths().is_empty()
-        {
-            heard_us = now_us;
-        } else if now_us.seconds_since(heard_us) > SILENCE_S {
-            bench.check_alive().await?;
+        bench.answers_beside |= reading.is_some();
+        if live.have_flowed() == samples.key.concurrency {
+            silence.prompts_are_read();
         }
+        if reading.is_some() || live.tokens.load(Relaxed) > tokens {
+            silence.heard(now_us);
+        } else if silence.is_long(now_us) {
+            bench.check_beside().await?;
+            silence.heard(bench.clock.now());
+        }
+        tokens = live.tokens.load(Relaxed);
         watch(bench, &live, &streams.cuts);
         tick(
             bench,

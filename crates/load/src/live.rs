@@ -12,7 +12,8 @@ pub(crate) struct LiveStream {
     pub sent_us: AtomicU64,
     /// First token of the present request.
     pub first_us: AtomicU64,
-    /// Last sign of life: connection, head or event.
+    /// When its present request began, or the last token came: a server that only
+    /// sends comments keeps a connection alive, not an answer.
     pub seen_us: AtomicU64,
     /// TTFT of its latest request, µs.
     pub ttft_us: AtomicU64,
@@ -20,8 +21,8 @@ pub(crate) struct LiveStream {
     pub is_open: AtomicBool,
     /// It has produced a token at some time in this cell.
     pub has_flowed: AtomicBool,
-    /// It was ended for staying silent.
-    pub is_overdue: AtomicBool,
+    /// It was ended for staying silent for this long, ms; 0 if it was not.
+    pub overdue_after_ms: AtomicU64,
 }
 
 /// All streams of a cell.

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use document::{
-    Cell, CellKey, CellSamples, CellStatus, Launch, Micros, Phase, Plan, PlanError, RunDocument,
+    Cell, CellKey, CellSamples, CellStatus, Launch, Micros, Outcome, Phase, Plan, PlanError,
+    RequestSample, RunDocument,
 };
 use engines::{Answers, DetectError, Server, Support};
 use tokio::sync::mpsc::UnboundedSender;
@@ -241,12 +242,14 @@ async fn meet(
             source,
         })?;
     let mut client = Client::new(target.clone(), addresses.clone(), clock);
-    let answers = probe(&mut client)
-        .await
-        .map_err(|error| RunError::Unreachable {
-            url: url.clone(),
-            why: target.redact(&error.to_string()),
-        })?;
+    let probed = tokio::select! {
+        () = stop.cancelled() => return Err(RunError::StoppedEarly),
+        probed = probe(&mut client, &target) => probed,
+    };
+    let answers = probed.map_err(|error| RunError::Unreachable {
+        url: url.clone(),
+        why: target.redact(&error.to_string()),
+    })?;
     let server =
         engines::detect(&answers, options.model.as_deref()).map_err(|source| RunError::Detect {
             url: url.clone(),
@@ -271,6 +274,7 @@ async fn meet(
         progress,
         events: Vec::new(),
         stop,
+        answers_beside: false,
         left_s: 0.0,
     };
     bench.tell(Progress::Detected(progress::Server {
@@ -288,11 +292,11 @@ async fn meet(
     Ok(bench)
 }
 
-async fn probe(client: &mut Client) -> Result<Answers, ClientError> {
+async fn probe(client: &mut Client, target: &Target) -> Result<Answers, ClientError> {
     let mut answers = Answers::new();
     for request in engines::probe_requests() {
         match client.get(request.path, PROBE_PATIENCE).await {
-            Ok(answer) => answers.insert(request.path, to_engines(answer)),
+            Ok(answer) => answers.insert(request.path, to_engines(target.redact_answer(answer))),
             Err(error) if request.is_required => return Err(error),
             // What a server does not tell is not known: detection says so.
             Err(_) => {}
@@ -320,6 +324,9 @@ struct Course {
     decode_s: Vec<f64>,
     window_s: f64,
 }
+
+/// When so many scouts of a context have failed, its cells fail for that reason.
+const MAX_SCOUTS_FAILED: u32 = 2;
 
 /// Beside its window a decode cell takes about this long, before any is known, s.
 const USUAL_OVERHEAD_S: f64 = 2.0;
@@ -422,6 +429,8 @@ async fn walk(
             recorder,
             nonce: &nonce,
             prompt: None,
+            scouts_failed: 0,
+            why_failed: None,
             warmth: Warmth::default(),
         };
         if let Err(halt) = context.measure(context_tokens, &cells).await? {
@@ -441,6 +450,9 @@ struct ContextRun<'a> {
     recorder: &'a mut Recorder,
     nonce: &'a str,
     prompt: Option<Arc<str>>,
+    /// Scouts of this context that failed, and why the last one did.
+    scouts_failed: u32,
+    why_failed: Option<String>,
     warmth: Warmth,
 }
 
@@ -509,25 +521,31 @@ impl ContextRun<'_> {
         )
         .await?;
         self.prompt = scouted.prompt;
+        if self.prompt.is_none() {
+            self.scouts_failed += 1;
+            self.why_failed = judge::judge(&scouted.samples).reason;
+            // What waited in vain once is not waited for again.
+            let is_silent = |r: &RequestSample| matches!(r.outcome, Outcome::TimedOut { .. });
+            if scouted.samples.requests.iter().any(is_silent) {
+                self.scouts_failed = MAX_SCOUTS_FAILED;
+            }
+        }
         self.warmth = Warmth { slots: 1 };
         Ok(scouted.samples)
     }
 
     async fn decode(&mut self, key: CellKey, context_tokens: u64) -> Result<CellSamples, Halt> {
         let mut failed = CellSamples::empty(key, self.bench.limits());
-        if self.prompt.is_none() {
+        if self.prompt.is_none() && self.scouts_failed < MAX_SCOUTS_FAILED {
             let prefill = CellKey {
                 phase: Phase::Prefill,
                 context_tokens,
                 concurrency: 1,
             };
-            let samples = self.scout(prefill, true, false).await?;
-            if self.prompt.is_none() {
-                failed.failure = judge::judge(&samples).reason;
-                return Ok(failed);
-            }
+            self.scout(prefill, true, false).await?;
         }
         let Some(prompt) = self.prompt.clone() else {
+            failed.failure = self.why_failed.clone();
             return Ok(failed);
         };
         let warmed = warm::warm(self.bench, &mut self.warmth, &prompt, key.concurrency).await?;

@@ -9,7 +9,7 @@ use engines::Support;
 use tokio_util::sync::CancellationToken;
 use wire::request::StreamUsage;
 
-use crate::bench::{Bench, Halt};
+use crate::bench::{Bench, Halt, Silence};
 use crate::live::Live;
 use crate::progress::Stage;
 use crate::prompt::Prose;
@@ -68,15 +68,16 @@ pub(crate) async fn scout(
             }
         };
         let nonce = format!("{run_nonce}-{}-{taken}{resizes}", length.key.context_tokens);
-        let sized = sizing
-            .prompt(
-                bench,
-                prose,
-                &nonce,
-                length.key.context_tokens,
-                length.at_most_tokens,
-            )
-            .await;
+        let stop = bench.stop.clone();
+        let was_broken = sizing.is_route_broken;
+        let context_tokens = length.key.context_tokens;
+        let sized = tokio::select! {
+            () = stop.cancelled() => return Err(Halt::Stopped),
+            sized = sizing.prompt(bench, prose, &nonce, context_tokens, length.at_most_tokens) => sized,
+        };
+        if sizing.is_route_broken && !was_broken {
+            bench.check_alive().await?;
+        }
         bench.stage(Stage::Scouting);
         let mut sample = alone(bench, &sized.text, RequestRole::Scout).await?;
         let after = bench.read_state().await;
@@ -138,21 +139,32 @@ pub(crate) async fn alone(
     let body = bench.body(prompt, SCOUT_OUTPUT_TOKENS, bench.plan.seed);
     let cut = CancellationToken::new();
     let cut_all = cut.clone();
-    let mut reading = Box::pin(wave.perform(&mut connection, 0, body, &cut));
-    let read = loop {
-        tokio::select! {
-            read = &mut reading => break read,
-            () = bench.stop.cancelled() => return Err(Halt::Stopped),
-            () = tokio::time::sleep(crate::bench::READING_INTERVAL) => {
-                watch(bench, &live, std::slice::from_ref(&cut_all));
-                crate::decode::tick(bench, &live, None, None, None);
-            }
+    let stop = bench.stop.clone();
+    let mut silence = Silence::new(bench.clock.now(), prompt.len());
+    let mut reading = Box::pin(async {
+        match wave.perform(&mut connection, 0, body, &cut).await {
+            Read::Whole(sample) => *sample,
+            Read::Tail(tail) => tail.finish(&cut).await,
         }
-    };
-    Ok(match read {
-        Read::Whole(sample) => *sample,
-        Read::Tail(tail) => tail.finish(&cut_all).await,
-    })
+    });
+    loop {
+        tokio::select! {
+            sample = &mut reading => return Ok(sample),
+            () = stop.cancelled() => return Err(Halt::Stopped),
+            () = tokio::time::sleep(crate::bench::READING_INTERVAL) => {}
+        }
+        watch(bench, &live, std::slice::from_ref(&cut_all));
+        crate::decode::tick(bench, &live, None, None, None);
+        if silence.is_long(bench.clock.now()) {
+            // The answer is read meanwhile: asking must not make its first token late.
+            tokio::select! {
+                sample = &mut reading => return Ok(sample),
+                () = stop.cancelled() => return Err(Halt::Stopped),
+                alive = bench.check_beside() => alive?,
+            }
+            silence.heard(bench.clock.now());
+        }
+    }
 }
 
 pub(crate) fn wave(bench: &Bench, role: RequestRole, live: Arc<Live>) -> Wave {

@@ -11,8 +11,10 @@ use wire::Api;
 use crate::bench::{Bench, to_engines};
 use crate::prompt::{LengthSearch, Prose};
 
-/// Counting a prompt of a million tokens takes a while.
-const TOKENIZE_PATIENCE: Duration = Duration::from_secs(120);
+/// Counting a short prompt takes no longer than this …
+const TOKENIZE_PATIENCE: Duration = Duration::from_secs(4);
+/// … and a long one no longer than its text at this pace, bytes/s.
+const TOKENIZE_BYTES_S: f64 = 1e5;
 /// Prose that is cut from: this many bytes for each token wanted are enough for
 /// any tokenizer that is not one token a word.
 const DRAFT_CHARS_PER_TOKEN: u64 = 8;
@@ -109,9 +111,11 @@ impl Sizing {
             .flatten();
         let request =
             whole.or_else(|| bench.server.tokenize_request(&TokenizeInput::Text(text)))?;
+        let reading = Duration::from_secs_f64(text.len() as f64 / TOKENIZE_BYTES_S);
+        let patience = TOKENIZE_PATIENCE + reading;
         let answer = bench
             .client
-            .post(&request.path, Bytes::from(request.body), TOKENIZE_PATIENCE)
+            .post(&request.path, Bytes::from(request.body), patience)
             .await;
         let counted = match answer {
             Ok(answer) => bench

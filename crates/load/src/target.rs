@@ -2,9 +2,12 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use document::Outcome;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls;
+
+use crate::client::Answer;
 
 /// What stands where a secret stood.
 pub const REDACTED: &str = "<redacted>";
@@ -138,6 +141,34 @@ impl Target {
         self.secrets.iter().fold(text.to_owned(), |text, secret| {
             text.replace(secret, REDACTED)
         })
+    }
+
+    /// Takes the secrets out of an answer that is no data: a refusal or a page may
+    /// quote the key, and is quoted in turn.
+    pub(crate) fn redact_answer(&self, answer: Answer) -> Answer {
+        let is_data = (200..300).contains(&answer.status)
+            && serde_json::from_slice::<serde::de::IgnoredAny>(&answer.body).is_ok();
+        if is_data || self.secrets.is_empty() {
+            return answer;
+        }
+        let said = self.redact(&String::from_utf8_lossy(&answer.body));
+        Answer {
+            body: said.into(),
+            ..answer
+        }
+    }
+
+    /// Takes the secrets out of what a server said of a request.
+    pub(crate) fn redact_outcome(&self, outcome: &mut Outcome) {
+        match outcome {
+            Outcome::Refused { message: said, .. }
+            | Outcome::Broke { reason: said }
+            | Outcome::TimedOut { reason: said }
+            | Outcome::Completed {
+                finish_reason: said,
+            } => *said = self.redact(said),
+            Outcome::CutAtWindowEnd => {}
+        }
     }
 
     /// The addresses the host has, in the resolver's order.

@@ -7,7 +7,7 @@ use engines::Capacity;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::bench::{Bench, Halt, READING_INTERVAL};
+use crate::bench::{Bench, Halt, READING_INTERVAL, Silence};
 use crate::live::Live;
 use crate::progress::Stage;
 use crate::scout::wave;
@@ -87,6 +87,8 @@ async fn send_wave(
             }
         });
     }
+    let prompt_bytes = prompt.len().saturating_mul(requests as usize);
+    let mut silence = Silence::new(bench.clock.now(), prompt_bytes);
     let mut done = Vec::new();
     loop {
         tokio::select! {
@@ -99,6 +101,10 @@ async fn send_wave(
             () = tokio::time::sleep(READING_INTERVAL) => {
                 watch(bench, &live, &cuts);
                 crate::decode::tick(bench, &live, None, None, None);
+                if silence.is_long(bench.clock.now()) {
+                    bench.check_beside().await?;
+                    silence.heard(bench.clock.now());
+                }
             }
         }
     }

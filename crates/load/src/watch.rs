@@ -24,7 +24,8 @@ pub(crate) fn watch(bench: &Bench, live: &Live, cuts: &[CancellationToken]) {
             bench.patience.first_token_s
         };
         if silent_s > allowed_s {
-            stream.is_overdue.store(true, Relaxed);
+            let allowed_ms = (allowed_s * 1e3).max(1.0) as u64;
+            stream.overdue_after_ms.store(allowed_ms, Relaxed);
             cut.cancel();
         }
     }

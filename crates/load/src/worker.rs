@@ -56,6 +56,7 @@ pub(crate) struct Tail {
     answer: AnswerStream,
     sample: RequestSample,
     clock: RunClock,
+    target: Arc<Target>,
 }
 
 /// Ends of an exchange before there is a stream of events.
@@ -113,8 +114,8 @@ impl Wave {
                 *connection = None;
                 if let NoStream::Failed(outcome) = no_stream {
                     sample.outcome = outcome;
-                } else if live.is_overdue.load(Relaxed) {
-                    sample.outcome = overdue("no answer came");
+                } else if let Some(outcome) = overdue(live, 0) {
+                    sample.outcome = outcome;
                 }
                 sample.closed_us = Some(self.clock.now());
                 Read::Whole(Box::new(sample))
@@ -123,9 +124,7 @@ impl Wave {
         live.ended();
         match read {
             Read::Whole(mut sample) => {
-                if let Outcome::Refused { message, .. } = &mut sample.outcome {
-                    *message = self.target.redact(message);
-                }
+                self.target.redact_outcome(&mut sample.outcome);
                 if sample.outcome.failure().is_some() {
                     self.live.failures.fetch_add(1, Relaxed);
                 }
@@ -157,7 +156,6 @@ impl Wave {
             }
             sent => sent?,
         };
-        live.seen_us.store(self.clock.now().0, Relaxed);
         let status = response.status().as_u16();
         let content_type = response.headers().get(CONTENT_TYPE);
         let content_type = content_type
@@ -216,7 +214,9 @@ impl Wave {
     }
 
     fn refusal(&self, status: u16, content_type: &str, body: &[u8]) -> Outcome {
-        let said = self.target.redact(&wire::error_body::sentence(body));
+        // Before it is cut short: half a secret is one too.
+        let body = self.target.redact(&String::from_utf8_lossy(body));
+        let said = wire::error_body::sentence(body.as_bytes());
         let message = if status == 200 {
             format!("it answered with {content_type} instead of a stream of events: {said}")
         } else {
@@ -253,7 +253,9 @@ impl Wave {
                     };
                     let at = connection.read_us();
                     let brought = answer.take(&bytes, at);
-                    live.seen_us.store(at.0, Relaxed);
+                    if brought.tokens > 0 {
+                        live.seen_us.store(at.0, Relaxed);
+                    }
                     if brought.is_first {
                         live.first_token(at);
                         self.live.newest_first_us.fetch_max(at.0, Relaxed);
@@ -270,6 +272,7 @@ impl Wave {
                     answer,
                     sample,
                     clock: self.clock,
+                    target: Arc::clone(&self.target),
                 };
                 return tail.finish_soon(kept).await;
             }
@@ -278,13 +281,9 @@ impl Wave {
     }
 
     fn cut_off(&self, answer: AnswerStream, sample: RequestSample, live: &LiveStream) -> Read {
-        let is_overdue = live.is_overdue.load(Relaxed);
         let mut sample = fill(sample, answer, None, self.clock.now());
-        sample.outcome = if is_overdue {
-            overdue("no further token came")
-        } else {
-            Outcome::CutAtWindowEnd
-        };
+        let events = sample.events.len();
+        sample.outcome = overdue(live, events).unwrap_or(Outcome::CutAtWindowEnd);
         Read::Whole(Box::new(sample))
     }
 }
@@ -312,7 +311,9 @@ impl Tail {
             () = tokio::time::sleep(TAIL_PATIENCE) => None,
             () = cut.cancelled() => None,
         };
-        fill(self.sample, self.answer, broken, self.clock.now())
+        let mut sample = fill(self.sample, self.answer, broken, self.clock.now());
+        self.target.redact_outcome(&mut sample.outcome);
+        sample
     }
 
     async fn rest(&mut self) -> Option<String> {
@@ -346,10 +347,17 @@ fn fill(
     sample
 }
 
-fn overdue(what: &str) -> Outcome {
-    Outcome::TimedOut {
-        reason: format!("{what} for longer than allowed"),
-    }
+/// The end of a stream that was cut for its silence after `events`.
+fn overdue(live: &LiveStream, events: usize) -> Option<Outcome> {
+    let allowed_s = live.overdue_after_ms.load(Relaxed) as f64 / 1e3;
+    let reason = if events == 0 {
+        format!("no token came within {allowed_s} s (--first-token-timeout allows more)")
+    } else {
+        format!(
+            "no further token came for {allowed_s} s after {events} events (--stall-timeout allows more)"
+        )
+    };
+    (allowed_s > 0.0).then_some(Outcome::TimedOut { reason })
 }
 
 async fn error_text(connection: &mut Connection, body: &mut Incoming) -> Vec<u8> {

@@ -317,6 +317,7 @@ fn options(args: RunArgs) -> anyhow::Result<RunOptions> {
         patience: Patience {
             first_token_s: seconds(args.first_token_timeout, usual.first_token_s),
             next_event_s: seconds(args.stall_timeout, usual.next_event_s),
+            ..usual
         },
         out: args.out,
         resume: args.resume,
