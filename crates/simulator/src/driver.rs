@@ -62,8 +62,7 @@ impl Driver {
         Ok((Driver { commands, counters }, thread))
     }
 
-    /// Hands a request to the engine as of the moment it had been read, so that
-    /// the cost of reading it is not added to its time to first token.
+    /// Hands a request to the engine as of the moment it arrived.
     pub fn submit(&self, arrived: Instant, submission: Submission, sink: Sink) {
         self.send(Command::Submit {
             arrived,

@@ -28,7 +28,7 @@ pub enum TrueOutcome {
 pub struct RequestTruth {
     /// The id in the response.
     pub id: String,
-    /// When its body had been read.
+    /// When its head had been read.
     pub arrival_us: u64,
     /// When the engine admitted it to the running batch.
     pub admitted_us: Option<u64>,

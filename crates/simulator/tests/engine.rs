@@ -1,5 +1,7 @@
 //! How the engine behaves, in its own time.
 
+#![allow(clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod support;
 
 use std::sync::Arc;

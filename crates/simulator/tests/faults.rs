@@ -1,5 +1,7 @@
 //! Every fault, as a client meets it.
 
+#![allow(clippy::unwrap_used, reason = "what is missing fails the test")]
+
 mod http_support;
 
 use std::time::{Duration, Instant};

@@ -37,7 +37,7 @@ impl FrontEndCost {
 /// A request on its way to the engine.
 #[derive(Debug)]
 pub struct Arrival {
-    /// When the server had read it.
+    /// When it came to the server.
     pub arrived: SimTime,
     /// When the engine may take it.
     pub ready: SimTime,

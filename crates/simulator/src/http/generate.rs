@@ -27,7 +27,7 @@ use crate::tokenizer::block_hashes;
 /// Bodies above this are read on a thread of their own, bytes.
 const LARGE_BODY_BYTES: usize = 128 * 1024;
 
-/// Answers a generation request whose body had been read at `arrived`.
+/// Answers a generation request whose head had been read at `arrived`.
 pub(super) async fn generate(
     app: Shared,
     api: Api,

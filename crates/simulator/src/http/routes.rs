@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
+use axum::{Extension, Router};
 use bytes::Bytes;
 use http::{StatusCode, header};
 use serde::de::DeserializeOwned;
@@ -39,8 +39,15 @@ pub(crate) fn router(app: Shared) -> Router {
         .with_state(app)
 }
 
+/// When the head of a request had been read. The engine counts from here, so that
+/// what reading and tokenizing cost on this machine is not added to the times of
+/// the machine that is simulated.
+#[derive(Debug, Clone, Copy)]
+struct Arrived(Instant);
+
 /// What concerns every route: the key, and a proxy in the way.
-async fn guard(State(app): State<Shared>, request: Request, next: Next) -> Response {
+async fn guard(State(app): State<Shared>, mut request: Request, next: Next) -> Response {
+    request.extensions_mut().insert(Arrived(Instant::now()));
     let path = request.uri().path();
     let always_html = |fault: &crate::fault::Fault| {
         fault.kind == FaultKind::Html && fault.every == 1 && fault.skip == 0
@@ -143,12 +150,20 @@ async fn tokenize(State(app): State<Shared>, bytes: Bytes) -> Result<Response, A
     Ok(json_response(StatusCode::OK, json?))
 }
 
-async fn chat(State(app): State<Shared>, bytes: Bytes) -> Result<Response, ApiError> {
-    generate(app, Api::Chat, bytes, Instant::now()).await
+async fn chat(
+    State(app): State<Shared>,
+    Extension(Arrived(arrived)): Extension<Arrived>,
+    bytes: Bytes,
+) -> Result<Response, ApiError> {
+    generate(app, Api::Chat, bytes, arrived).await
 }
 
-async fn completions(State(app): State<Shared>, bytes: Bytes) -> Result<Response, ApiError> {
-    generate(app, Api::Completions, bytes, Instant::now()).await
+async fn completions(
+    State(app): State<Shared>,
+    Extension(Arrived(arrived)): Extension<Arrived>,
+    bytes: Bytes,
+) -> Result<Response, ApiError> {
+    generate(app, Api::Completions, bytes, arrived).await
 }
 
 /// Reads a JSON body.

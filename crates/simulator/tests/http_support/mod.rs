@@ -1,5 +1,9 @@
 //! A small client over a real loopback socket.
 #![allow(dead_code, reason = "every test file uses another part of it")]
+#![allow(
+    clippy::unwrap_used,
+    reason = "a test's client that fails fails the test"
+)]
 
 use std::time::Duration;
 
