@@ -259,7 +259,7 @@ async fn metrics_have_vllms_names_and_labels() {
     let real = fixture("metrics-after-run.prom");
     let series = |text: &str| -> BTreeSet<String> {
         let lines = text.lines().filter(|line| line.starts_with("vllm:"));
-        lines.map(|line| sorted_labels(line)).collect()
+        lines.map(sorted_labels).collect()
     };
     let real = series(&real);
     for line in series(&ours) {
@@ -335,7 +335,7 @@ async fn wait_for(client: &mut Client, name: &str, wanted: f64) {
         }
     };
     let waited = tokio::time::timeout(http_support::PATIENCE, waited).await;
-    waited.unwrap_or_else(|_| panic!("{name} never became {wanted}"));
+    assert!(waited.is_ok(), "{name} never became {wanted}");
 }
 
 #[tokio::test]
