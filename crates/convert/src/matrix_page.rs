@@ -14,10 +14,10 @@ const MS_PER_S: f64 = 1000.0;
 pub enum MatrixPageError {
     /// The facts are not what is expected.
     #[error("the facts cannot be read: {0}")]
-    Facts(#[source] serde_json::Error),
+    Facts(serde_json::Error),
     /// The figures are not what is expected.
     #[error("the figures cannot be read: {0}")]
-    Figures(#[source] serde_json::Error),
+    Figures(serde_json::Error),
     /// Facts and figures speak of different models.
     #[error("the facts are of `{facts}` and the figures of `{figures}`")]
     OtherModel {

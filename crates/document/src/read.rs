@@ -17,7 +17,7 @@ pub enum DocumentError {
     #[error(
         "not JSON ({0}); give the run document that `tokgrid run --out` writes, not a report or a samples file"
     )]
-    NotJson(#[source] serde_json::Error),
+    NotJson(serde_json::Error),
     /// JSON of something else.
     #[error("JSON, but not a run document: it has no \"schema\" field; expected \"{SCHEMA}\"")]
     NoSchema,
@@ -33,7 +33,7 @@ pub enum DocumentError {
     NewerSchema(String),
     /// The right schema, with something wrong inside.
     #[error("the document says \"schema\": \"{SCHEMA}\" but does not keep to it: {0}")]
-    Malformed(#[source] serde_json::Error),
+    Malformed(serde_json::Error),
 }
 
 /// Only what tells whether the rest may be read.

@@ -103,3 +103,64 @@ fn is_same_file(left: &Path, right: &Path) -> bool {
         (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALLEST: &str = r#"{"schema":"tokgrid.run/1","id":"r","source":"measured"}"#;
+
+    fn report(folder: &Path, document: &str, out: Option<&str>) -> anyhow::Result<ExitCode> {
+        run(&ReportArgs {
+            document: folder.join(document),
+            out: out.map(|out| folder.join(out)),
+        })
+    }
+
+    fn told(folder: &Path, document: &str, out: Option<&str>) -> String {
+        let error = report(folder, document, out).expect_err("is refused");
+        format!("{error:#}")
+    }
+
+    #[test]
+    fn the_page_goes_beside_the_document_when_no_place_is_given() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("run.json"), SMALLEST).expect("writes");
+        report(folder.path(), "run.json", None).expect("reports");
+        let page = std::fs::read_to_string(folder.path().join("run.html")).expect("a page");
+        assert!(page.starts_with("<!doctype html>"));
+    }
+
+    #[test]
+    fn what_is_no_run_document_is_told_by_name_with_what_to_do() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder.path();
+        for (name, text) in [
+            ("page.json", "<p>"),
+            ("other.json", r#"{"schema":"lmx/3"}"#),
+            ("newer.json", r#"{"schema":"tokgrid.run/2"}"#),
+        ] {
+            std::fs::write(folder.join(name), text).expect("writes");
+        }
+        for (name, words) in [
+            ("absent.json", "no such file"),
+            ("page.json", "not JSON"),
+            ("other.json", r#"says "schema": "lmx/3""#),
+            ("newer.json", "use a newer tokgrid"),
+            (".", "is a folder"),
+        ] {
+            let told = told(folder, name, None);
+            assert!(told.contains(words) && told.contains(name), "{told}");
+        }
+    }
+
+    #[test]
+    fn a_document_is_not_overwritten_by_its_page() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let document = folder.path().join("run.json");
+        std::fs::write(&document, SMALLEST).expect("writes");
+        let told = told(folder.path(), "run.json", Some("run.json"));
+        assert!(told.contains("is the run document itself"), "{told}");
+        assert_eq!(std::fs::read_to_string(&document).expect("reads"), SMALLEST);
+    }
+}
