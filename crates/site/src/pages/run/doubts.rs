@@ -4,10 +4,15 @@ use document::{Cell, CellStatus, Figure, FlagName, Phase};
 use super::grid::Grid;
 use super::words::place;
 
+/// What stands in place of a flag's name beside a remark.
+const REMARK: &str = "remark";
+
 /// Flags with their evidence, failed cells with their reason, and remarks.
 #[derive(Debug, Template)]
 #[template(path = "run/doubts.html")]
 pub struct Doubts {
+    /// Heading: what there is of the three.
+    pub title: &'static str,
     /// In the order of the measurements.
     pub doubts: Vec<Doubt>,
 }
@@ -19,6 +24,8 @@ pub struct Doubt {
     pub cell: String,
     /// Name of the flag, `failed` or `remark`.
     pub name: &'static str,
+    /// Casts no doubt.
+    pub is_remark: bool,
     /// What it takes away.
     pub takes: &'static str,
     /// What was seen.
@@ -28,7 +35,12 @@ pub struct Doubt {
 impl Doubts {
     pub(crate) fn of(grid: &Grid) -> Option<Doubts> {
         let doubts: Vec<Doubt> = grid.cells().flat_map(of_cell).collect();
-        (!doubts.is_empty()).then_some(Doubts { doubts })
+        let title = if doubts.iter().all(|doubt| doubt.is_remark) {
+            "Remarks"
+        } else {
+            "Flags, failures and remarks"
+        };
+        (!doubts.is_empty()).then_some(Doubts { title, doubts })
     }
 }
 
@@ -36,6 +48,7 @@ fn of_cell(cell: &Cell) -> Vec<Doubt> {
     let doubt = |name, takes, evidence| Doubt {
         cell: place(cell.key()),
         name,
+        is_remark: name == REMARK,
         takes,
         evidence,
     };
@@ -61,7 +74,7 @@ fn of_cell(cell: &Cell) -> Vec<Doubt> {
         ));
     }
     for remark in &cell.remarks {
-        doubts.push(doubt("remark", "nothing", remark.clone()));
+        doubts.push(doubt(REMARK, "nothing", remark.clone()));
     }
     doubts
 }

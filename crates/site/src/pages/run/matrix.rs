@@ -233,7 +233,7 @@ fn censored_sentence(grid: &Grid) -> Option<String> {
     grid.decode_cells()
         .any(|cell| cell.ttft_censored == Some(true) && cell.ttft_ms_p50().is_some())
         .then(|| {
-            "≥: requests were still waiting for their first token when the window closed, so the true TTFT is larger.".to_owned()
+            "≥: requests still waited for their first token when the window closed, so TTFT is a lower bound.".to_owned()
         })
 }
 
