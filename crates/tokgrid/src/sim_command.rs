@@ -10,10 +10,7 @@ use anyhow::Context;
 use clap::{ArgGroup, Args};
 use document::RunDocument;
 use simulator::engine::{FlatSpeed, Speculation};
-use simulator::{Config, Fault, Simulator, StartError};
-
-/// Wrong use.
-const WRONG_USE: u8 = 2;
+use simulator::{Config, Fault, Simulator};
 
 /// Simulates an inference engine that answers in vLLM's dialect.
 #[derive(Debug, Args)]
@@ -90,30 +87,14 @@ pub struct SimArgs {
 /// Serves until Ctrl-C.
 ///
 /// # Errors
-/// When the server cannot be started; wrong use is said and answered with status 2.
+/// When what was asked for makes no sense, or the address or the truth file cannot
+/// be used.
 pub async fn run(args: SimArgs) -> anyhow::Result<ExitCode> {
-    let config = match config(args) {
-        Ok(config) => config,
-        Err(error) => return wrong_use(&error),
-    };
-    let server = match Simulator::start(config).await {
-        Ok(server) => server,
-        Err(error @ (StartError::Config(_) | StartError::Truth { .. })) => {
-            return wrong_use(&error.into());
-        }
-        Err(error @ (StartError::Listen { .. } | StartError::Thread(_))) => {
-            return Err(error.into());
-        }
-    };
+    let server = Simulator::start(config(args)?).await?;
     greet(&server)?;
     wait_for_end().await?;
     server.stop().await;
     Ok(ExitCode::SUCCESS)
-}
-
-fn wrong_use(error: &anyhow::Error) -> anyhow::Result<ExitCode> {
-    writeln!(io::stderr(), "error: {error:#}")?;
-    Ok(ExitCode::from(WRONG_USE))
 }
 
 /// What was asked for, over what the preset, the run or the fixed times say.
