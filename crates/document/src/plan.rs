@@ -34,6 +34,9 @@ pub struct Plan {
     pub ignore_eos: bool,
     /// Count a prompt shared by all requests once against the KV budget.
     pub count_shared_prompt_once: bool,
+    /// Warm the slots of llama.cpp by copying one of them; the server must have a
+    /// folder for it (`--slot-save-path`), where a file stays behind.
+    pub copy_slots: bool,
 }
 
 impl Default for Plan {
@@ -49,6 +52,7 @@ impl Default for Plan {
             stream_seeds: false,
             ignore_eos: true,
             count_shared_prompt_once: false,
+            copy_slots: false,
         }
     }
 }

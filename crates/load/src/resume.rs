@@ -3,7 +3,7 @@
 use document::{Micros, RunDocument};
 use serde_json::Value;
 
-use crate::run::{RunError, RunOptions};
+use crate::options::{RunError, RunOptions};
 
 /// Why a document cannot be gone on with.
 #[derive(Debug, thiserror::Error)]

@@ -11,6 +11,7 @@ use crate::bench::{Bench, Halt, READING_INTERVAL, Silence};
 use crate::live::Live;
 use crate::progress::Stage;
 use crate::scout::wave;
+use crate::slot_copy;
 use crate::watch::watch;
 use crate::worker::Read;
 
@@ -45,6 +46,15 @@ pub(crate) async fn warm(
         return Ok(None);
     }
     bench.stage(Stage::Warming);
+    if bench.plan.copy_slots
+        && let Capacity::Slots { count, .. } = bench.server.capacity()
+    {
+        if slot_copy::copy_to_all(bench, count).await {
+            warmth.slots = count;
+            return Ok(None);
+        }
+        bench.plan.copy_slots = false;
+    }
     for _ in 0..MAX_WAVES {
         let requests = send_wave(bench, prompt, needed).await?;
         if let Some(failure) = requests.iter().find_map(|r| r.outcome.failure()) {

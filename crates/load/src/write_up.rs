@@ -10,7 +10,7 @@ use wire::Api;
 
 use crate::bench::Bench;
 use crate::matrix::Matrix;
-use crate::run::RunOptions;
+use crate::options::RunOptions;
 
 /// This moment, RFC 3339, UTC, whole seconds.
 pub(crate) fn now() -> String {
@@ -58,8 +58,6 @@ pub(crate) fn ignore_eos(bench: &Bench) -> Option<bool> {
     (bench.dialect.ignore_eos || !bench.plan.ignore_eos).then_some(bench.dialect.ignore_eos)
 }
 
-/// A model served from a folder tells its name by the folder, never the path:
-/// paths name people.
 fn model(bench: &Bench) -> Model {
     let served = &bench.server.model;
     let id = served.root.as_deref().unwrap_or(&served.id);
@@ -70,7 +68,9 @@ fn model(bench: &Bench) -> Model {
     }
 }
 
-fn public_name(name: &str) -> &str {
+/// A model served from a file or folder is known by its name, never by its path:
+/// paths name people.
+pub(crate) fn public_name(name: &str) -> &str {
     let is_path =
         name.starts_with(['/', '~', '.']) || name.contains('\\') || name.matches('/').count() > 1;
     match name

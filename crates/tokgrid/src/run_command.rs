@@ -65,6 +65,10 @@ pub struct RunArgs {
     /// Count a prompt that all requests share once against the KV cache
     #[arg(long, help_heading = "Plan")]
     count_shared_prompt_once: bool,
+    /// Warm llama.cpp's slots by copying one; it must run with --slot-save-path,
+    /// and a file stays in that folder
+    #[arg(long, help_heading = "Plan")]
+    copy_slots: bool,
     /// A TOML file with the plan; flags go before it
     #[arg(long, value_name = "FILE", help_heading = "Plan")]
     plan: Option<PathBuf>,
@@ -341,6 +345,7 @@ fn plan(args: &RunArgs) -> anyhow::Result<Plan> {
     plan.seed = args.seed.unwrap_or(plan.seed);
     plan.stream_seeds |= args.stream_seeds;
     plan.ignore_eos &= !args.no_ignore_eos;
+    plan.copy_slots |= args.copy_slots;
     plan.count_shared_prompt_once |= args.count_shared_prompt_once;
     Ok(plan)
 }

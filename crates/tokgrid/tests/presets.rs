@@ -21,6 +21,8 @@ const PAGE_WINDOW_S: f64 = 30.0;
 
 #[derive(Deserialize)]
 struct Seed {
+    #[serde(default)]
+    max_num_seqs: Option<u32>,
     rows: Vec<Row>,
 }
 
@@ -34,7 +36,6 @@ struct Row {
     total_tok_s: Option<f64>,
     per_request_tok_s: Option<f64>,
     ttft_ms: Option<f64>,
-    tbt_ms: Option<f64>,
     avg_active: Option<f64>,
 }
 
@@ -43,16 +44,14 @@ impl Row {
         if self.phase.eq_ignore_ascii_case("prefill") { Phase::Prefill } else { Phase::Decode }
     }
 
-    /// Whether the page's own figures agree: active requests × per request within
-    /// 3 % of the total.
-    fn agrees_with_itself(&self) -> bool {
-        match (self.avg_active, self.per_request_tok_s, self.total_tok_s) {
-            (Some(_), Some(each), Some(total)) => {
-                let running = f64::from(self.concurrency).min(self.avg_active.unwrap_or(0.0).max(1.0));
-                (running * each / total - 1.0).abs() <= 0.03
-            }
-            _ => false,
-        }
+    /// The page's time between tokens, ms, where its own figures agree: requests
+    /// running × per request within 3 % of the total. Taken from per-request tok/s,
+    /// which has more digits than the printed `5.4 ms`, and on one cell (DeepSeek
+    /// 507K × 1) is the one of the two that the total agrees with.
+    fn tbt_ms_if_agreed(&self, max_num_seqs: Option<u32>) -> Option<f64> {
+        let (each, total) = (self.per_request_tok_s?, self.total_tok_s?);
+        let running = f64::from(self.concurrency.min(max_num_seqs.unwrap_or(u32::MAX)));
+        ((running * each / total - 1.0).abs() <= 0.03).then_some(1000.0 / each)
     }
 }
 
@@ -141,7 +140,7 @@ impl Measured {
 }
 
 /// What is wrong with one cell; prints how far each figure is off.
-fn faults(measured: &Measured, row: &Row) -> Vec<String> {
+fn faults(measured: &Measured, row: &Row, max_num_seqs: Option<u32>) -> Vec<String> {
     let cell = measured.cell(row).unwrap_or_else(|| panic!("{} × {} was not measured", row.context, row.concurrency));
     let mut faults = Vec::new();
     let mut said = format!("{:7} {:>6} × {:<3} {:15}", row.phase, row.context, row.concurrency, cell.status.title());
@@ -169,8 +168,8 @@ fn faults(measured: &Measured, row: &Row) -> Vec<String> {
         check("ledger", counted / measured.true_tokens(samples) - 1.0, 0.005);
         let (there, here) = (row.avg_active.expect("on the page"), cell.average_active.expect("measured"));
         check("active", here / there - 1.0, 0.02f64.max(0.1 / there));
-        if row.agrees_with_itself() {
-            check("TBT", cell.tbt_ms_p50().expect("measured") * SPEED / row.tbt_ms.expect("on the page") - 1.0, 0.03);
+        if let Some(there) = row.tbt_ms_if_agreed(max_num_seqs) {
+            check("TBT", cell.tbt_ms_p50().expect("measured") * SPEED / there - 1.0, 0.03);
         }
         if let (Some(there), Some(here)) = (row.ttft_ms, cell.ttft_ms_p50()) {
             said.push_str(&format!(" TTFT {:.0} for {there:.0} ms", here * SPEED));
@@ -199,7 +198,7 @@ fn assert_like_the_page(preset: &str, contexts: Option<Vec<u64>>, concurrency: &
     let seed = seed(preset);
     let rows: Vec<&Row> = seed.rows.iter().filter(is_asked).collect();
     assert!(!rows.is_empty());
-    let faults: Vec<String> = rows.iter().flat_map(|row| faults(&measured, row)).collect();
+    let faults: Vec<String> = rows.iter().flat_map(|row| faults(&measured, row, seed.max_num_seqs)).collect();
     assert!(faults.is_empty(), "{} cells of {preset}:\n{}", rows.len(), faults.join("\n"));
 }
 
