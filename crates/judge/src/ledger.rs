@@ -199,11 +199,10 @@ fn step_tokens(
     window: Window,
     stretches: &[Stretch],
 ) -> f64 {
-    if let [stretch] = stretches
-        && let Some(steps) = steps_in(samples, stretch)
-    {
-        return stretch.engine_tokens / steps;
-    }
+    let by_counter = match stretches {
+        [stretch] => steps_in(samples, stretch).map(|steps| stretch.engine_tokens / steps),
+        _ => None,
+    };
     let (mut tokens, mut events) = (0.0, 0usize);
     for stream in streams {
         let inside = stream.events_between(window.open_us, window.close_us);
@@ -212,7 +211,9 @@ fn step_tokens(
     }
     // At least one stream, of one token a step: a cell without work has no finer step.
     let at_work = average_active(streams, window).max(1.0);
-    at_work * (tokens / events.max(1) as f64).max(1.0)
+    // An engine that steps each request by itself counts many small steps, and
+    // streams that started together still bring their events together.
+    by_counter.unwrap_or(0.0).max(at_work * (tokens / events.max(1) as f64).max(1.0))
 }
 
 /// Growth of the step counter over a stretch, scaled from the readings inside it.
