@@ -151,11 +151,6 @@ fn faults(measured: &Measured, row: &Row, max_num_seqs: Option<u32>) -> Vec<Stri
         }
     };
     if let (Some(there), Some(here)) = (row.total_tok_s, cell.total_tok_s) {
-        // Figures such as 18.5K are rounded; prompt tokens / TTFT are not.
-        let there = match (row.phase(), row.ttft_ms) {
-            (Phase::Prefill, Some(ttft_ms)) => row.context_tokens as f64 / ttft_ms * 1e3,
-            _ => there,
-        };
         let allowed = match row.phase() {
             Phase::Prefill => 0.02,
             Phase::Decode => 0.02f64.max(row.ttft_ms.unwrap_or(0.0) / 1e3 / PAGE_WINDOW_S),
