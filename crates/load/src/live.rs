@@ -31,7 +31,9 @@ pub(crate) struct Live {
     pub streams: Vec<LiveStream>,
     pub tokens: AtomicU64,
     pub failures: AtomicU32,
-    /// The latest first token of any stream.
+    /// The latest first token of a stream that had not flowed before. Requests that
+    /// take the place of finished ones do not count: where answers are short, there
+    /// is always a new one.
     pub newest_first_us: AtomicU64,
 }
 
@@ -89,11 +91,12 @@ impl LiveStream {
         self.is_open.store(true, Relaxed);
     }
 
-    pub fn first_token(&self, at: Micros) {
+    /// Notes a request's first token; whether it is the stream's own first.
+    pub fn first_token(&self, at: Micros) -> bool {
         self.first_us.store(at.0, Relaxed);
         self.ttft_us
             .store(at.0.saturating_sub(self.sent_us.load(Relaxed)), Relaxed);
-        self.has_flowed.store(true, Relaxed);
+        !self.has_flowed.swap(true, Relaxed)
     }
 
     pub fn ended(&self) {

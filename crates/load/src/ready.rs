@@ -24,7 +24,7 @@ pub(crate) struct Starting<'a> {
     pub flowing: u32,
     /// When the streams were started.
     pub started_us: Micros,
-    /// The latest first token of any stream.
+    /// The latest first token of a stream that had not flowed before.
     pub newest_first_us: Option<Micros>,
     /// Now.
     pub now_us: Micros,

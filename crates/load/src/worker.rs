@@ -256,8 +256,7 @@ impl Wave {
                     if brought.tokens > 0 {
                         live.seen_us.store(at.0, Relaxed);
                     }
-                    if brought.is_first {
-                        live.first_token(at);
+                    if brought.is_first && live.first_token(at) {
                         self.live.newest_first_us.fetch_max(at.0, Relaxed);
                     }
                     self.live
