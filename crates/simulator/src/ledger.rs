@@ -1,5 +1,6 @@
 //! What the server truly did: the yardstick a client's figures are held to.
 
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::Path;
@@ -9,6 +10,10 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use serde::Serialize;
+
+/// Events kept in memory for [`Ledger::finished`]; beyond, the oldest requests are
+/// forgotten. A whole matrix has about a million. The file keeps everything.
+const MOST_EVENTS_KEPT: usize = 4_000_000;
 
 /// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -98,10 +103,30 @@ pub struct TruthHeader {
     pub model: String,
 }
 
+/// Finished requests, the oldest first.
+#[derive(Debug, Default)]
+struct Kept {
+    requests: VecDeque<RequestTruth>,
+    events: usize,
+}
+
+impl Kept {
+    fn add(&mut self, truth: RequestTruth, most_events: usize) {
+        self.events += truth.events.len();
+        self.requests.push_back(truth);
+        while self.events > most_events
+            && self.requests.len() > 1
+            && let Some(oldest) = self.requests.pop_front()
+        {
+            self.events -= oldest.events.len();
+        }
+    }
+}
+
 /// Keeps finished requests, and writes them to a file off the request's path.
 #[derive(Debug, Clone)]
 pub struct Ledger {
-    kept: Arc<Mutex<Vec<RequestTruth>>>,
+    kept: Arc<Mutex<Kept>>,
     to_writer: Option<Sender<Option<String>>>,
 }
 
@@ -147,14 +172,14 @@ impl Ledger {
             let _closed = to_writer.send(Some(line));
         }
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.push(truth);
+        kept.add(truth, MOST_EVENTS_KEPT);
     }
 
-    /// All requests that are over, in the order they ended.
+    /// The requests that are over, in the order they ended; of very many, the last.
     #[must_use]
     pub fn finished(&self) -> Vec<RequestTruth> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.clone()
+        kept.requests.iter().cloned().collect()
     }
 
     /// Lets the writer finish.
@@ -173,5 +198,32 @@ fn write_lines(mut file: BufWriter<File>, lines: &Receiver<Option<String>>) {
         if written.is_err() {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_holds_the_last_requests_and_not_all_of_them() {
+        let truth = |number: u64| RequestTruth {
+            id: number.to_string(),
+            arrival_us: 0,
+            admitted_us: None,
+            first_token_us: None,
+            last_token_us: None,
+            ended_us: number,
+            outcome: TrueOutcome::Completed,
+            preemptions: 0,
+            prompt_tokens: 1,
+            cached_tokens: 0,
+            output_tokens: 10,
+            events: vec![(0, 1); 10],
+        };
+        let mut kept = Kept::default();
+        (0..100).for_each(|number| kept.add(truth(number), 35));
+        let left: Vec<u64> = kept.requests.iter().map(|truth| truth.ended_us).collect();
+        assert_eq!(left, [97, 98, 99]);
     }
 }

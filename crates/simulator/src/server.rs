@@ -151,7 +151,7 @@ impl Simulator {
         self.app.clock
     }
 
-    /// What it truly did for every request that is over.
+    /// What it truly did for the requests that are over; after very many, for the last.
     #[must_use]
     pub fn truth(&self) -> Vec<RequestTruth> {
         self.app.ledger.finished()
