@@ -3,6 +3,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -91,6 +92,8 @@ pub(crate) struct Bench {
     pub stop: CancellationToken,
     /// It has been seen to answer short requests while it generates.
     pub answers_beside: bool,
+    /// Answers of which the end came long after the finish reason.
+    pub late_tails: Arc<AtomicU32>,
     /// A guess at the time left, s; told with every tick.
     pub left_s: f64,
 }

@@ -68,6 +68,7 @@ pub(crate) async fn meet(
         events: Vec::new(),
         stop,
         answers_beside: false,
+        late_tails: Default::default(),
         left_s: 0.0,
     };
     bench.tell(Progress::Detected(progress::Server {

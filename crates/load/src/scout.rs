@@ -175,6 +175,7 @@ pub(crate) fn wave(bench: &Bench, role: RequestRole, live: Arc<Live>) -> Wave {
         path: bench.api.path(),
         role,
         live,
+        late_tails: Arc::clone(&bench.late_tails),
     }
 }
 

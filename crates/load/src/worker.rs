@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -23,6 +23,9 @@ use crate::target::Target;
 /// After the finish reason, usage and the end are due at once; a server that
 /// takes longer is read to its end beside the next request.
 const TAIL_GRACE: Duration = Duration::from_millis(30);
+/// A server that took longer so often is not given the time again: the next request
+/// would start late each time.
+const MAX_LATE_TAILS: u32 = 2;
 /// What comes later than this after the finish reason is not waited for.
 const TAIL_PATIENCE: Duration = Duration::from_secs(10);
 /// How much of an error's body is read, bytes.
@@ -39,6 +42,8 @@ pub(crate) struct Wave {
     pub path: &'static str,
     pub role: RequestRole,
     pub live: Arc<Live>,
+    /// Answers of the run whose end came late.
+    pub late_tails: Arc<AtomicU32>,
 }
 
 /// A request's answer, read as far as its finish reason.
@@ -273,7 +278,13 @@ impl Wave {
                     clock: self.clock,
                     target: Arc::clone(&self.target),
                 };
-                return tail.finish_soon(kept).await;
+                let is_late = self.late_tails.load(Relaxed) >= MAX_LATE_TAILS;
+                let grace = if is_late { Duration::ZERO } else { TAIL_GRACE };
+                let read = tail.finish_soon(kept, grace).await;
+                if matches!(read, Read::Tail(_)) {
+                    self.late_tails.fetch_add(1, Relaxed);
+                }
+                return read;
             }
         };
         Read::Whole(Box::new(fill(sample, answer, broken, self.clock.now())))
@@ -289,8 +300,8 @@ impl Wave {
 
 impl Tail {
     /// Reads the rest if it comes at once; else hands the stream back open.
-    async fn finish_soon(mut self, kept: &mut Option<Connection>) -> Read {
-        match tokio::time::timeout(TAIL_GRACE, self.rest()).await {
+    async fn finish_soon(mut self, kept: &mut Option<Connection>, grace: Duration) -> Read {
+        match tokio::time::timeout(grace, self.rest()).await {
             Ok(broken) => {
                 let sample = fill(self.sample, self.answer, broken, self.clock.now());
                 if matches!(sample.outcome, Outcome::Completed { .. }) {
