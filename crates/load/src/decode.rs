@@ -99,6 +99,10 @@ async fn control(
         if live.have_flowed() == samples.key.concurrency {
             silence.prompts_are_read();
         }
+        if !bench.answers_beside && tokens == 0 && live.tokens.load(Relaxed) > 0 {
+            // It is writing: a good moment to learn whether it answers meanwhile.
+            bench.check_beside().await?;
+        }
         if reading.is_some() || live.tokens.load(Relaxed) > tokens {
             silence.heard(now_us);
         } else if silence.is_long(now_us) {

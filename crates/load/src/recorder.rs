@@ -196,6 +196,10 @@ pub fn read_samples(
     let mut file = File::open(&path).map_err(read)?;
     let length = document.samples_bytes.unwrap_or(0);
     hash_of(&path, &mut file, length, document)?;
+    if length == 0 {
+        // Cut short before its first cell; no bytes are no frame either.
+        return Ok(Vec::new());
+    }
     file.rewind().map_err(read)?;
     let decoder = zstd::Decoder::new(file.take(length)).map_err(read)?;
     BufReader::new(decoder)

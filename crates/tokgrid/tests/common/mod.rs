@@ -2,6 +2,7 @@
 //! this process, and the binary itself.
 #![allow(dead_code, reason = "every test file uses another part of it")]
 
+pub mod binary;
 pub mod truth;
 
 use std::time::Duration;
