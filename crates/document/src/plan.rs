@@ -79,8 +79,10 @@ pub enum PlanError {
     /// A window no measurement fits into.
     #[error("a window of {0} s is not possible: give --duration from 0.5s to 1h")]
     BadWindow(f64),
-    /// An answer without tokens.
-    #[error("--max-output must be at least 2 tokens: one token has no time between tokens")]
+    /// An answer without tokens, or one that no model writes.
+    #[error(
+        "--max-output must be at least 2 tokens (one token has no time between tokens) and at most 1048576k"
+    )]
     BadMaxOutput,
     /// No prefill sample.
     #[error("--prefill-samples must be from 1 to 100")]
@@ -118,7 +120,7 @@ impl Plan {
         if !(0.5..=3600.0).contains(&self.window_s) {
             return Err(PlanError::BadWindow(self.window_s));
         }
-        if self.max_output_tokens < 2 {
+        if !(2..=MAX_CONTEXT_TOKENS).contains(&self.max_output_tokens) {
             return Err(PlanError::BadMaxOutput);
         }
         if !(1..=100).contains(&self.prefill_samples) {

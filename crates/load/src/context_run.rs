@@ -137,12 +137,14 @@ impl ContextRun<'_> {
     /// Judges a cell and keeps it, before the next one begins.
     fn keep(&mut self, samples: &CellSamples, began_s: f64) -> Result<(), RunError> {
         let cell = judge::judge(samples);
-        self.recorder.append(samples)?;
+        self.recorder.append(samples).map_err(RunError::NotKept)?;
         let key = cell.key();
         self.document.cells.retain(|other| other.key() != key);
         self.document.cells.push(cell.clone());
         self.document.events.append(&mut self.bench.events);
-        self.recorder.save(self.document)?;
+        self.recorder
+            .save(self.document)
+            .map_err(RunError::NotKept)?;
         let at_s = self.bench.now_s();
         if key.phase == Phase::Decode && samples.window.is_some() {
             self.course.decode_s.push(at_s - began_s);

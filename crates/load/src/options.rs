@@ -84,6 +84,9 @@ pub enum RunError {
     /// Files cannot be written or read.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// Files could be written when the run began, and then no more.
+    #[error(transparent)]
+    NotKept(RecordError),
     /// The name cannot be resolved.
     #[error("cannot find {url}: its host name cannot be resolved ({source}). Check --url")]
     NoSuchHost {
@@ -138,7 +141,14 @@ impl RunError {
             | RunError::Exists(_)
             | RunError::Resume(_)
             | RunError::Record(_)
+            | RunError::NotKept(_)
             | RunError::StoppedEarly => false,
         }
+    }
+
+    /// Whether the run had begun, and was cut short (exit 1).
+    #[must_use]
+    pub fn is_midway(&self) -> bool {
+        matches!(self, RunError::NotKept(_) | RunError::StoppedEarly)
     }
 }

@@ -40,23 +40,36 @@ pub async fn run(
     let capacity = capacity_of(&bench.server);
     let matrix = lay_out(&options.plan, capacity)?;
     let fresh = write_up::begin(&options, &bench, &matrix);
-    let (mut document, mut recorder) = match earlier {
+    let mut document = match earlier {
         Some(earlier) => {
             resume::check(&earlier, &fresh)?;
-            let recorder = Recorder::resume(&options.out, &earlier)?;
-            (earlier, recorder)
+            earlier
         }
-        None => (fresh, Recorder::create(&options.out)?),
+        None => fresh,
     };
-    recorder.save(&mut document)?;
     let mut course = Course::new(&bench, &matrix, &document);
     course.announce(&mut bench, &document);
+    // A server that refuses to generate leaves no document, and replaces none.
+    let nonce = uuid::Uuid::now_v7().simple().to_string();
+    let mut sizing = Sizing::default();
+    if course.done < course.cells.len() {
+        get_to_know(&mut bench, &mut sizing, &options, &nonce).await?;
+        document.settings.ignore_eos = write_up::ignore_eos(&bench);
+    }
+    let mut recorder = if options.resume {
+        Recorder::resume(&options.out, &document)?
+    } else {
+        Recorder::create(&options.out)?
+    };
+    recorder.save(&mut document)?;
     let walked = walk(
         &mut bench,
         &mut course,
         &options,
         &mut document,
         &mut recorder,
+        &mut sizing,
+        &nonce,
     )
     .await?;
     let interruption = walked.err().map(|halt| match halt {
@@ -73,7 +86,7 @@ pub async fn run(
         }
     }
     document.events.append(&mut bench.events);
-    recorder.save(&mut document)?;
+    recorder.save(&mut document).map_err(RunError::NotKept)?;
     let at_s = bench.now_s();
     bench.tell(Progress::Finished {
         at_s,
@@ -96,6 +109,22 @@ fn capacity_of(server: &Server) -> Capacity {
     }
 }
 
+/// Learns what the server takes and how prose counts, where its engine is not known.
+async fn get_to_know(
+    bench: &mut Bench,
+    sizing: &mut Sizing,
+    options: &RunOptions,
+    nonce: &str,
+) -> Result<(), RunError> {
+    let url = bench.target.shown();
+    match scout::calibrate(bench, sizing, &options.prose, nonce).await {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(why)) => Err(RunError::Refuses { url, why }),
+        Err(Halt::Stopped) => Err(RunError::StoppedEarly),
+        Err(Halt::Gone(why)) => Err(RunError::Unreachable { url, why }),
+    }
+}
+
 /// Goes through the matrix, context by context.
 async fn walk(
     bench: &mut Bench,
@@ -103,20 +132,9 @@ async fn walk(
     options: &RunOptions,
     document: &mut RunDocument,
     recorder: &mut Recorder,
+    sizing: &mut Sizing,
+    nonce: &str,
 ) -> Result<Result<(), Halt>, RunError> {
-    let nonce = uuid::Uuid::now_v7().simple().to_string();
-    let mut sizing = Sizing::default();
-    match scout::calibrate(bench, &mut sizing, &options.prose, &nonce).await {
-        Ok(Ok(())) => {}
-        Ok(Err(why)) => {
-            return Err(RunError::Refuses {
-                url: bench.target.shown(),
-                why,
-            });
-        }
-        Err(halt) => return Ok(Err(halt)),
-    }
-    document.settings.ignore_eos = write_up::ignore_eos(bench);
     let mut by_context: BTreeMap<u64, Vec<PlannedCell>> = BTreeMap::new();
     for cell in course.cells.clone() {
         by_context
@@ -128,11 +146,11 @@ async fn walk(
         let mut context = ContextRun {
             bench,
             course,
-            sizing: &mut sizing,
+            sizing,
             options,
             document,
             recorder,
-            nonce: &nonce,
+            nonce,
             prompt: None,
             scouts_failed: 0,
             why_failed: None,

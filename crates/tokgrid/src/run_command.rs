@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::{Args, ValueEnum};
 use document::{CellStatus, Launch, Plan, RunDocument, parse_context_tokens};
 use load::prompt::{self, Prose};
+use load::recorder;
 use load::{Interruption, Patience, RunError, RunOptions, RunOutcome, TargetOptions};
 use tokio_util::sync::CancellationToken;
 
@@ -103,10 +104,10 @@ pub struct RunArgs {
     #[arg(long, help_heading = "Access")]
     insecure: bool,
     /// How long a first token may take [default: 15min]
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Access")]
+    #[arg(long, value_name = "TIME", value_parser = patience, help_heading = "Access")]
     first_token_timeout: Option<Duration>,
     /// How long a stream may fall silent [default: 60s]
-    #[arg(long, value_name = "TIME", value_parser = duration, help_heading = "Access")]
+    #[arg(long, value_name = "TIME", value_parser = patience, help_heading = "Access")]
     stall_timeout: Option<Duration>,
 
     /// Where the run document goes; samples lie beside it
@@ -178,6 +179,14 @@ fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from(span).map_err(|_| bad())
 }
 
+/// A length of time in which something can happen.
+fn patience(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("nothing can come in no time: write 30s or 2min".to_owned()),
+        given => Ok(given),
+    }
+}
+
 /// Measures, shows, writes.
 ///
 /// # Errors
@@ -185,6 +194,7 @@ fn duration(text: &str) -> Result<Duration, String> {
 pub async fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
     let mode = Mode::choose(args.plain, args.json);
     let report = args.report.clone();
+    check_places(&args)?;
     let options = options(args)?;
     let out = options.out.clone();
     match measure(options, mode).await? {
@@ -201,12 +211,43 @@ pub async fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
         Err(error) => {
             let status = if error.is_servers() {
                 EXIT_SERVER
+            } else if error.is_midway() {
+                EXIT_NOT_ALL_MEASURED
             } else {
                 EXIT_WRONG_USE
             };
             Ok(fail_with(&error.into(), status))
         }
     }
+}
+
+/// Finds out before an hour of measuring what cannot be written after it.
+fn check_places(args: &RunArgs) -> anyhow::Result<()> {
+    let out = &args.out;
+    if out.is_dir() {
+        bail!(
+            "{} is a folder; give a file in it, such as --out {}",
+            out.display(),
+            out.join("run.json").display()
+        );
+    }
+    let Some(report) = &args.report else {
+        return Ok(());
+    };
+    if report == out || *report == recorder::samples_path(out) {
+        bail!(
+            "--report and --out both name {}; give them files of their own",
+            report.display()
+        );
+    }
+    let folder = report.parent().filter(|f| !f.as_os_str().is_empty());
+    if report.is_dir() || !folder.is_none_or(Path::is_dir) {
+        bail!(
+            "{} cannot be written; give a file in a folder that exists with --report",
+            report.display()
+        );
+    }
+    Ok(())
 }
 
 /// Runs a measurement and shows it while it goes on.
