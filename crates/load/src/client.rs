@@ -33,7 +33,7 @@ pub enum ClientError {
     #[error(transparent)]
     Connect(#[from] ConnectError),
     /// The exchange broke off.
-    #[error("the connection broke off: {0}")]
+    #[error("{}", broke_words(.0))]
     Broke(#[from] hyper::Error),
     /// No answer.
     #[error("no answer within {0:?}")]
@@ -41,6 +41,16 @@ pub enum ClientError {
     /// Larger than anything we ask for.
     #[error("the answer is larger than {} MiB", MAX_ANSWER_BYTES >> 20)]
     TooLarge,
+}
+
+fn broke_words(error: &hyper::Error) -> String {
+    if error.is_parse() {
+        format!(
+            "what answers does not speak HTTP ({error}): is the address https:// rather than http://?"
+        )
+    } else {
+        format!("the connection broke off: {error}")
+    }
 }
 
 /// Sends short requests to one server.

@@ -39,9 +39,7 @@ pub enum ConnectError {
     #[error("no answer within {} s", CONNECT_TIMEOUT.as_secs())]
     Silent,
     /// TLS failed.
-    #[error(
-        "TLS failed: {0} (trust a private certificate with --ca FILE, or skip the check with --insecure)"
-    )]
+    #[error("TLS failed: {0} ({advice})", advice = tls_advice(.0))]
     Tls(io::Error),
     /// Not an HTTP server.
     #[error("the HTTP connection failed: {0}")]
@@ -53,6 +51,19 @@ fn io_words(error: &io::Error) -> String {
         "connection refused: nothing listens there".to_owned()
     } else {
         error.to_string()
+    }
+}
+
+/// What to do about a TLS error.
+fn tls_advice(error: &io::Error) -> &'static str {
+    use tokio_rustls::rustls::Error;
+    match error.get_ref().and_then(|inner| inner.downcast_ref()) {
+        Some(Error::InvalidMessage(_)) => {
+            "what answers does not speak TLS: is the address http:// rather than https://?"
+        }
+        Some(_) | None => {
+            "trust a private certificate with --ca FILE, or skip the check with --insecure"
+        }
     }
 }
 
