@@ -1,6 +1,6 @@
 //! What holds for every run document.
 
-use document::{
+use tokgrid_document::{
     Cell, CellKey, CellStatus, Micros, Phase, RunDocument, TokenEvents, run_document_schema,
 };
 use proptest::prelude::*;
