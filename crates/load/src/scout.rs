@@ -1,6 +1,7 @@
 //! Cold requests: they measure prefill and warm the prompt cache.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 
 use document::{
     CellKey, CellSamples, EngineReading, EngineTimings, Outcome, RequestRole, RequestSample,
@@ -21,6 +22,9 @@ use crate::worker::{Read, Wave};
 const MAX_RESIZES: u32 = 3;
 /// The answer of a scout, tokens: only its first token matters.
 const SCOUT_OUTPUT_TOKENS: u64 = 1;
+/// A server that writes more than this ignores how much it was asked for, and may
+/// go on for ever.
+const MAX_SCOUT_OUTPUT_TOKENS: u64 = 64;
 /// Prompts of a calibration, tokens.
 const CALIBRATION_TOKENS: [u64; 2] = [256, 1536];
 
@@ -155,6 +159,16 @@ pub(crate) async fn alone(
         }
         watch(bench, &live, std::slice::from_ref(&cut_all));
         crate::decode::tick(bench, &live, None, None, None);
+        if live.tokens.load(Relaxed) > MAX_SCOUT_OUTPUT_TOKENS {
+            cut.cancel();
+            let mut sample = reading.await;
+            sample.outcome = Outcome::Broke {
+                reason: format!(
+                    "the server wrote on where {SCOUT_OUTPUT_TOKENS} token was asked for: it ignores max_tokens"
+                ),
+            };
+            return Ok(sample);
+        }
         if silence.is_long(bench.clock.now()) {
             // The answer is read meanwhile: asking must not make its first token late.
             tokio::select! {
