@@ -25,6 +25,9 @@ use crate::worker::{Read, Wave};
 const LAST_EVENT_PATIENCE: Duration = Duration::from_millis(400);
 /// Streams that flow but never come to rest are measured after this long, s.
 const READY_PATIENCE_S: f64 = 120.0;
+/// How often the engine is asked while streams start: three readings say that they
+/// are steady, and answers are being written meanwhile.
+const STARTING_INTERVAL: Duration = Duration::from_millis(100);
 /// Seeds of different streams lie this far apart.
 const SEED_STRIDE: u64 = 1_000_003;
 /// Connections opened at the same time before a cell.
@@ -83,8 +86,7 @@ async fn control(
     let mut silence = Silence::new(started_us, prompt_bytes);
     let mut tokens = 0;
     let mut window: Option<Window> = None;
-    let mut ticks = tokio::time::interval(READING_INTERVAL);
-    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let mut ticks = every(STARTING_INTERVAL);
     loop {
         let close_us = window.map_or(Micros(u64::MAX / 2), |w| w.close_us);
         tokio::select! {
@@ -130,9 +132,17 @@ async fn control(
                 open_us: now_us,
                 close_us,
             });
+            ticks = every(READING_INTERVAL);
             bench.stage(Stage::Measuring);
         }
     }
+}
+
+/// Ticks that are skipped, not caught up with, when the engine is slow to tell.
+fn every(interval: Duration) -> tokio::time::Interval {
+    let mut ticks = tokio::time::interval(interval);
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    ticks
 }
 
 fn may_open(
