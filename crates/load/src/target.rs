@@ -98,6 +98,9 @@ impl Target {
                 "credentials do not belong in it; use --api-key or --header",
             ));
         }
+        if uri.query().is_some() {
+            return Err(bad("a query does not belong in it; use --header"));
+        }
         let host = authority.host().trim_matches(['[', ']']).to_owned();
         if host.is_empty() {
             return Err(bad("there is no host"));
@@ -183,6 +186,8 @@ impl Target {
 }
 
 fn without_credentials(url: &str) -> String {
+    // What comes after a `?` may be a key.
+    let url = url.split_once('?').map_or(url, |(address, _)| address);
     match (url.find("://"), url.rfind('@')) {
         (Some(scheme), Some(at)) if at > scheme => {
             format!("{}{REDACTED}{}", &url[..scheme + 3], &url[at..])
@@ -359,11 +364,10 @@ mod tests {
         for url in ["ftp://h", "http://", "http://a b", ""] {
             assert!(target(url).is_err(), "{url}");
         }
-        let error = target("http://user:hunter22@h:1")
-            .err()
-            .expect("refused")
-            .to_string();
-        assert!(!error.contains("hunter22"), "{error}");
+        for url in ["http://user:hunter22@h:1", "http://h:1/v1?key=hunter22"] {
+            let error = target(url).err().expect("refused").to_string();
+            assert!(!error.contains("hunter22"), "{error}");
+        }
     }
 
     #[test]
