@@ -48,13 +48,23 @@ pub(crate) fn unsteady(
     let is_explained = total.share < 0.0 && -total.share <= grown;
     let is_same_way = (total.share < 0.0) == (speed.share < 0.0);
     (is_drift(&total) && is_drift(&speed) && is_same_way && !is_explained).then(|| {
+        let (first, second) = halves_tok_s(&batches, window);
         format!(
-            "throughput {} by {:.0} % over the window (t = {:.1})",
+            "throughput {} from {first:.1} to {second:.1} tok/s between the halves of the window (t = {:.1})",
             if total.share > 0.0 { "rose" } else { "fell" },
-            total.share.abs() * 100.0,
             total.t.abs()
         )
     })
+}
+
+/// tok/s in either half of the window.
+fn halves_tok_s(batches: &[Batch], window: Window) -> (f64, f64) {
+    let (first, second) = batches.split_at(batches.len() / 2);
+    let tok_s = |half: &[Batch]| {
+        let half_s = window.length_s() * half.len() as f64 / batches.len() as f64;
+        half.iter().map(|batch| batch.tokens).sum::<f64>() / half_s
+    };
+    (tok_s(first), tok_s(second))
 }
 
 fn batches(context_tokens: u64, streams: &[Timeline<'_>], window: Window) -> Vec<Batch> {

@@ -213,7 +213,9 @@ fn step_tokens(
     let at_work = average_active(streams, window).max(1.0);
     // An engine that steps each request by itself counts many small steps, and
     // streams that started together still bring their events together.
-    by_counter.unwrap_or(0.0).max(at_work * (tokens / events.max(1) as f64).max(1.0))
+    by_counter
+        .unwrap_or(0.0)
+        .max(at_work * (tokens / events.max(1) as f64).max(1.0))
 }
 
 /// Growth of the step counter over a stretch, scaled from the readings inside it.

@@ -41,7 +41,11 @@ struct Row {
 
 impl Row {
     fn phase(&self) -> Phase {
-        if self.phase.eq_ignore_ascii_case("prefill") { Phase::Prefill } else { Phase::Decode }
+        if self.phase.eq_ignore_ascii_case("prefill") {
+            Phase::Prefill
+        } else {
+            Phase::Decode
+        }
     }
 
     /// The page's time between tokens, ms, where its own figures agree: requests
@@ -56,7 +60,10 @@ impl Row {
 }
 
 fn seed(preset: &str) -> Seed {
-    let path = format!("{}/../../examples/seeds/{preset}.figures.json", env!("CARGO_MANIFEST_DIR"));
+    let path = format!(
+        "{}/../../examples/seeds/{preset}.figures.json",
+        env!("CARGO_MANIFEST_DIR")
+    );
     serde_json::from_str(&std::fs::read_to_string(path).expect("seed")).expect("seed JSON")
 }
 
@@ -69,7 +76,11 @@ struct Measured {
 
 /// Runs a preset's matrix, in this process, over loopback.
 fn measure(preset: &str, contexts: Option<Vec<u64>>, concurrency: Vec<u32>) -> Measured {
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("runtime");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .expect("runtime");
     let folder = tempfile::tempdir().expect("folder");
     let out = folder.path().join("run.json");
     runtime.block_on(async {
@@ -77,9 +88,18 @@ fn measure(preset: &str, contexts: Option<Vec<u64>>, concurrency: Vec<u32>) -> M
         config.speed = SPEED;
         config.listen = ([127, 0, 0, 1], 0).into();
         let server = Simulator::start(config).await.expect("started");
-        let plan = Plan { contexts, concurrency, window_s: WINDOW_S, ..Plan::default() };
+        let plan = Plan {
+            contexts,
+            concurrency,
+            window_s: WINDOW_S,
+            ..Plan::default()
+        };
         let (progress, _) = tokio::sync::mpsc::unbounded_channel();
-        let running = load::run(options(&server.url(), plan, &out), progress, Default::default());
+        let running = load::run(
+            options(&server.url(), plan, &out),
+            progress,
+            Default::default(),
+        );
         let outcome = running.await.expect("measured");
         assert_eq!(outcome.interruption, None);
         // Requests that were cut enter the ledger once their handler has noticed.
@@ -89,7 +109,10 @@ fn measure(preset: &str, contexts: Option<Vec<u64>>, concurrency: Vec<u32>) -> M
             samples: recorder::read_samples(&out, &outcome.document).expect("samples"),
             document: outcome.document,
             truth: server.truth(),
-            truth_origin_unix_us: origin.duration_since(UNIX_EPOCH).expect("clock").as_micros() as u64,
+            truth_origin_unix_us: origin
+                .duration_since(UNIX_EPOCH)
+                .expect("clock")
+                .as_micros() as u64,
         };
         server.stop().await;
         measured
@@ -98,7 +121,10 @@ fn measure(preset: &str, contexts: Option<Vec<u64>>, concurrency: Vec<u32>) -> M
 
 fn options(url: &str, plan: Plan, out: &Path) -> RunOptions {
     RunOptions {
-        target: TargetOptions { url: url.to_owned(), ..TargetOptions::default() },
+        target: TargetOptions {
+            url: url.to_owned(),
+            ..TargetOptions::default()
+        },
         model: None,
         api: wire::Api::Chat,
         plan,
@@ -123,7 +149,10 @@ impl Measured {
         let on_truth = |at: u64| (origin + at).saturating_sub(self.truth_origin_unix_us);
         let inside = on_truth(window.open_us.0)..on_truth(window.close_us.0);
         let events = self.truth.iter().flat_map(|request| &request.events);
-        events.filter(|(at, _)| inside.contains(at)).map(|(_, tokens)| f64::from(*tokens)).sum()
+        events
+            .filter(|(at, _)| inside.contains(at))
+            .map(|(_, tokens)| f64::from(*tokens))
+            .sum()
     }
 
     fn cell(&self, row: &Row) -> Option<&Cell> {
@@ -135,19 +164,40 @@ impl Measured {
     }
 
     fn samples(&self, cell: &Cell) -> &CellSamples {
-        self.samples.iter().find(|samples| samples.key == cell.key()).expect("samples of the cell")
+        self.samples
+            .iter()
+            .find(|samples| samples.key == cell.key())
+            .expect("samples of the cell")
     }
 }
 
 /// What is wrong with one cell; prints how far each figure is off.
 fn faults(measured: &Measured, row: &Row, max_num_seqs: Option<u32>) -> Vec<String> {
-    let cell = measured.cell(row).unwrap_or_else(|| panic!("{} × {} was not measured", row.context, row.concurrency));
+    let cell = measured
+        .cell(row)
+        .unwrap_or_else(|| panic!("{} × {} was not measured", row.context, row.concurrency));
     let mut faults = Vec::new();
-    let mut said = format!("{:7} {:>6} × {:<3} {:15}", row.phase, row.context, row.concurrency, cell.status.title());
+    let mut said = format!(
+        "{:7} {:>6} × {:<3} {:15}",
+        row.phase,
+        row.context,
+        row.concurrency,
+        cell.status.title()
+    );
     let mut check = |name: &str, off: f64, allowed: f64| {
-        said.push_str(&format!(" {name} {:+.2} % (±{:.1})", off * 100.0, allowed * 100.0));
+        said.push_str(&format!(
+            " {name} {:+.2} % (±{:.1})",
+            off * 100.0,
+            allowed * 100.0
+        ));
         if off.abs() > allowed {
-            faults.push(format!("{} × {}: {name} off by {:.2} %, allowed {:.2} %", row.context, row.concurrency, off * 100.0, allowed * 100.0));
+            faults.push(format!(
+                "{} × {}: {name} off by {:.2} %, allowed {:.2} %",
+                row.context,
+                row.concurrency,
+                off * 100.0,
+                allowed * 100.0
+            ));
         }
     };
     if let (Some(there), Some(here)) = (row.total_tok_s, cell.total_tok_s) {
@@ -159,12 +209,26 @@ fn faults(measured: &Measured, row: &Row, max_num_seqs: Option<u32>) -> Vec<Stri
     }
     if row.phase() == Phase::Decode && row.total_tok_s.is_some() {
         let samples = measured.samples(cell);
-        let counted = cell.token_ledger.and_then(|l| l.client_tokens).expect("counted");
-        check("ledger", counted / measured.true_tokens(samples) - 1.0, 0.005);
-        let (there, here) = (row.avg_active.expect("on the page"), cell.average_active.expect("measured"));
+        let counted = cell
+            .token_ledger
+            .and_then(|l| l.client_tokens)
+            .expect("counted");
+        check(
+            "ledger",
+            counted / measured.true_tokens(samples) - 1.0,
+            0.005,
+        );
+        let (there, here) = (
+            row.avg_active.expect("on the page"),
+            cell.average_active.expect("measured"),
+        );
         check("active", here / there - 1.0, 0.02f64.max(0.1 / there));
         if let Some(there) = row.tbt_ms_if_agreed(max_num_seqs) {
-            check("TBT", cell.tbt_ms_p50().expect("measured") * SPEED / there - 1.0, 0.03);
+            check(
+                "TBT",
+                cell.tbt_ms_p50().expect("measured") * SPEED / there - 1.0,
+                0.03,
+            );
         }
         if let (Some(there), Some(here)) = (row.ttft_ms, cell.ttft_ms_p50()) {
             said.push_str(&format!(" TTFT {:.0} for {there:.0} ms", here * SPEED));
@@ -172,13 +236,21 @@ fn faults(measured: &Measured, row: &Row, max_num_seqs: Option<u32>) -> Vec<Stri
     }
     let status = match cell.status {
         CellStatus::Failed => format!("Failed: {}", cell.reason.clone().unwrap_or_default()),
-        CellStatus::Valid | CellStatus::Queued | CellStatus::OverCapacity => cell.status.title().to_owned(),
+        CellStatus::Valid | CellStatus::Queued | CellStatus::OverCapacity => {
+            cell.status.title().to_owned()
+        }
     };
     if status != row.status {
-        faults.push(format!("{} × {}: {status}, the page says {}", row.context, row.concurrency, row.status));
+        faults.push(format!(
+            "{} × {}: {status}, the page says {}",
+            row.context, row.concurrency, row.status
+        ));
     }
     if !cell.flags.is_empty() {
-        faults.push(format!("{} × {}: flagged {:?}", row.context, row.concurrency, cell.flags));
+        faults.push(format!(
+            "{} × {}: flagged {:?}",
+            row.context, row.concurrency, cell.flags
+        ));
     }
     println!("{said}");
     faults
@@ -187,14 +259,24 @@ fn faults(measured: &Measured, row: &Row, max_num_seqs: Option<u32>) -> Vec<Stri
 fn assert_like_the_page(preset: &str, contexts: Option<Vec<u64>>, concurrency: &[u32]) {
     let measured = measure(preset, contexts.clone(), concurrency.to_vec());
     let is_asked = |row: &&Row| {
-        contexts.as_ref().is_none_or(|c| c.contains(&row.context_tokens))
+        contexts
+            .as_ref()
+            .is_none_or(|c| c.contains(&row.context_tokens))
             && (row.phase() == Phase::Prefill || concurrency.contains(&row.concurrency))
     };
     let seed = seed(preset);
     let rows: Vec<&Row> = seed.rows.iter().filter(is_asked).collect();
     assert!(!rows.is_empty());
-    let faults: Vec<String> = rows.iter().flat_map(|row| faults(&measured, row, seed.max_num_seqs)).collect();
-    assert!(faults.is_empty(), "{} cells of {preset}:\n{}", rows.len(), faults.join("\n"));
+    let faults: Vec<String> = rows
+        .iter()
+        .flat_map(|row| faults(&measured, row, seed.max_num_seqs))
+        .collect();
+    assert!(
+        faults.is_empty(),
+        "{} cells of {preset}:\n{}",
+        rows.len(),
+        faults.join("\n")
+    );
 }
 
 const DEEPSEEK: &str = "deepseek-v4.1-flash-4x-rtx-pro-6000";
