@@ -1,9 +1,9 @@
 //! What holds for every run document.
 
+use proptest::prelude::*;
 use tokgrid_document::{
     Cell, CellKey, CellStatus, Micros, Phase, RunDocument, TokenEvents, run_document_schema,
 };
-use proptest::prelude::*;
 
 const SMALLEST: &str = r#"{"schema":"tokgrid.run/1","id":"r","source":"measured",
   "cells":[{"phase":"decode","context_tokens":8192,"concurrency":1,"status":"valid","from_the_future":1}],

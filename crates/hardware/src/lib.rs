@@ -14,7 +14,10 @@ pub fn this_machine() -> Hardware {
             .with_cpu(CpuRefreshKind::nothing())
             .with_memory(MemoryRefreshKind::nothing().with_ram()),
     );
-    let cpu = system.cpus().first().map(|cpu| cpu.brand().trim().to_owned());
+    let cpu = system
+        .cpus()
+        .first()
+        .map(|cpu| cpu.brand().trim().to_owned());
     let ram_gb = (system.total_memory() as f64 / GIB * 10.0).round() / 10.0;
     Hardware {
         cpu: cpu.filter(|name| !name.is_empty()),

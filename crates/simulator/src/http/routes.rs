@@ -19,8 +19,7 @@ use super::request::{Api, TokenizeBody};
 use crate::fault::FaultKind;
 
 /// What a proxy shows that has lost its server.
-const PROXY_PAGE: &str = "<!DOCTYPE html>\n<html><head><title>502 Bad Gateway</title></head>\n\
-                          <body><center><h1>502 Bad Gateway</h1></center></body></html>\n";
+const PROXY_PAGE: &str = include_str!("proxy_page.html");
 
 /// All routes.
 pub(crate) fn router(app: Shared) -> Router {
