@@ -83,6 +83,13 @@ pub(super) fn lines(state: &State, width: usize, height: usize, look: Look) -> V
     lines
 }
 
+/// What stands over the decode columns: the longest that fits.
+const DECODE_TITLES: [&str; 3] = [
+    "  Sustained decode: total tok/s by requests at once",
+    "  Decode: total tok/s",
+    "  Decode",
+];
+
 impl Shape {
     fn new(state: &State, width: usize, height: usize, look: Look) -> Shape {
         let contexts = state.contexts();
@@ -120,22 +127,24 @@ impl Shape {
             above.push_str(&format!("{:>width$}", "Prefill"));
             below.push_str(&format!("{:>width$}", "tok/s"));
         }
+        for concurrency in &self.concurrencies[self.columns.clone()] {
+            below.push_str(&format!("{concurrency:>width$}"));
+        }
         let columns = hidden("columns", &self.columns, self.concurrencies.len());
         let rows = hidden("rows", &self.rows, self.contexts.len());
         let is_all_in_sight = columns.is_none() && rows.is_none();
         if !self.concurrencies.is_empty() {
-            above.push_str(if is_all_in_sight {
-                "  Sustained decode: total tok/s by requests at once"
+            // What is out of sight has to be said even where room is short.
+            let room = if is_all_in_sight {
+                below.len() - above.len()
             } else {
-                // What is out of sight has to be said even where room is short.
-                "  Decode"
-            });
+                0
+            };
+            let title = DECODE_TITLES.iter().find(|title| title.len() <= room);
+            above.push_str(title.unwrap_or(&DECODE_TITLES[DECODE_TITLES.len() - 1]));
         }
         for text in [columns, rows].into_iter().flatten() {
             above.push_str(&format!(" · {text}"));
-        }
-        for concurrency in &self.concurrencies[self.columns.clone()] {
-            below.push_str(&format!("{concurrency:>width$}"));
         }
         vec![
             Line::styled(above, Modifier::DIM),
