@@ -1,5 +1,6 @@
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Tokens in one `K` of a context label.
 const K_TOKENS: u64 = 1024;
@@ -13,10 +14,13 @@ const MAX_CONCURRENCY: u32 = 65_536;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Plan {
-    /// Decode contexts, tokens; `None` for 8K to the model's limit, doubling.
+    /// Decode contexts, tokens (in a plan file also `"8k"`); `None` for 8K to the
+    /// model's limit, doubling.
+    #[serde(deserialize_with = "lengths")]
     pub contexts: Option<Vec<u64>>,
     /// Prefill contexts, tokens; `None` for the decode contexts and, with default
     /// contexts, the model's limit.
+    #[serde(deserialize_with = "lengths")]
     pub prefill_contexts: Option<Vec<u64>>,
     /// Requests at once.
     pub concurrency: Vec<u32>,
@@ -130,6 +134,24 @@ impl Plan {
     }
 }
 
+/// A list of context lengths: numbers, or text as on the command line.
+fn lengths<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<u64>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Length {
+        Tokens(u64),
+        Written(String),
+    }
+    let Some(lengths) = Option::<Vec<Length>>::deserialize(from)? else {
+        return Ok(None);
+    };
+    let tokens = lengths.into_iter().map(|length| match length {
+        Length::Tokens(tokens) => Ok(tokens),
+        Length::Written(text) => parse_context_tokens(&text).map_err(D::Error::custom),
+    });
+    tokens.collect::<Result<_, _>>().map(Some)
+}
+
 /// Reads a context length as people write it: `8192`, `8k`, `8K`, `1m`.
 ///
 /// # Errors
@@ -182,6 +204,17 @@ mod tests {
                 "{bad}"
             );
         }
+    }
+
+    #[test]
+    fn a_plan_file_may_write_lengths_as_on_the_command_line() {
+        let plan: Plan = serde_json::from_str(r#"{"contexts": ["8k", 4096]}"#).expect("a plan");
+        assert_eq!(plan.contexts, Some(vec![8192, 4096]));
+        let error = serde_json::from_str::<Plan>(r#"{"contexts": ["8q"]}"#).expect_err("no length");
+        assert!(
+            error.to_string().contains("`8q` is not a context length"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -204,6 +204,10 @@ pub struct RequestSample {
     /// The last usage the server sent.
     #[serde(default)]
     pub usage: Option<Usage>,
+    /// Prompt tokens by the server's own tokenizer, asked before; for servers that
+    /// report no usage.
+    #[serde(default)]
+    pub counted_prompt_tokens: Option<u64>,
     /// Cached prompt tokens by the engine's counters, where only this request can have moved them.
     #[serde(default)]
     pub counted_cached_tokens: Option<u64>,
@@ -226,6 +230,16 @@ impl RequestSample {
     #[must_use]
     pub fn last_token_us(&self) -> Option<Micros> {
         self.events.at_us.last().copied()
+    }
+
+    /// Tokens of the prompt, as the server reported or else counted them.
+    #[must_use]
+    pub fn prompt_tokens(&self) -> Option<u64> {
+        let reported = self
+            .usage
+            .map(|usage| usage.prompt_tokens)
+            .filter(|tokens| *tokens > 0);
+        reported.or(self.counted_prompt_tokens)
     }
 
     /// Cached prompt tokens, by usage or else by counters.

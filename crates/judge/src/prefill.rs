@@ -42,6 +42,16 @@ pub(crate) fn judge(samples: &CellSamples) -> Cell {
         };
     }
     let mut cell = Cell::empty(samples.key, CellStatus::Valid);
+    if samples
+        .requests
+        .iter()
+        .any(|r| r.usage.is_none() && r.counted_prompt_tokens.is_some())
+    {
+        cell.remarks.push(
+            "the server reports no usage: the prompt's length is what its tokenizer counted"
+                .to_owned(),
+        );
+    }
     let (cold, warm): (Vec<_>, Vec<_>) = scouts
         .into_iter()
         .partition(|sample| is_cold(sample, block_tokens));
@@ -91,7 +101,7 @@ fn middle(values: Vec<u64>) -> Option<u64> {
 
 fn read(request: &RequestSample) -> Option<ColdSample> {
     let ttft_ms = request.first_token_us()?.ms_since(request.sent_us?);
-    let prompt_tokens = request.usage?.prompt_tokens;
+    let prompt_tokens = request.prompt_tokens()?;
     let cached_tokens = request.cached_tokens();
     let uncached_tokens = prompt_tokens.saturating_sub(cached_tokens.unwrap_or(0));
     (ttft_ms > 0.0 && prompt_tokens > 0).then(|| ColdSample {

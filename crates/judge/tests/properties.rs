@@ -84,6 +84,7 @@ fn request() -> impl Strategy<Value = RequestSample> {
                 outcome,
                 events,
                 usage,
+                counted_prompt_tokens: None,
                 counted_cached_tokens: rest.0,
                 timings: rest.1.map(|ms| EngineTimings {
                     prefill_ms: Some(ms),

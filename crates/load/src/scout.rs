@@ -84,6 +84,7 @@ pub(crate) async fn scout(
         }
         bench.stage(Stage::Scouting);
         let mut sample = alone(bench, &sized.text, RequestRole::Scout).await?;
+        sample.counted_prompt_tokens = sized.counted_tokens;
         let after = bench.read_state().await;
         add_counters(&mut sample, before.as_ref(), after.as_ref());
         let is_failed = sample.outcome.failure().is_some();

@@ -35,15 +35,19 @@ pub(crate) struct Sizing {
 pub(crate) struct SizedPrompt {
     pub text: Arc<str>,
     pub target_tokens: u64,
-    /// Counted by the server's tokenizer, not estimated.
-    pub is_counted: bool,
+    /// Tokens by the server's tokenizer; `None` where they are estimated.
+    pub counted_tokens: Option<u64>,
 }
 
 impl SizedPrompt {
     /// How far the reported length may be off: ±0.2 % or ±8 tokens where counted,
     /// ±2 % elsewhere (METHOD, "Prompts").
     pub fn allows(&self, prompt_tokens: u64) -> bool {
-        let share = if self.is_counted { 0.002 } else { 0.02 };
+        let share = if self.counted_tokens.is_some() {
+            0.002
+        } else {
+            0.02
+        };
         let allowed = (share * self.target_tokens as f64).max(8.0);
         prompt_tokens.abs_diff(self.target_tokens) as f64 <= allowed
     }
@@ -73,12 +77,13 @@ impl Sizing {
             }
         };
         self.tokens_per_char = Some(search.tokens_per_char());
-        let chars = search.best().map_or(search.chars(), |(chars, _)| chars);
+        let best = search.best();
+        let chars = best.map_or(search.chars(), |(chars, _)| chars);
         let target_tokens = target_tokens.min(at_most_tokens);
         SizedPrompt {
             text: draft.cut(chars).into(),
             target_tokens,
-            is_counted,
+            counted_tokens: best.filter(|_| is_counted).map(|(_, tokens)| tokens),
         }
     }
 
@@ -86,7 +91,7 @@ impl Sizing {
     /// its target length.
     pub fn correct(&mut self, prompt: &SizedPrompt, prompt_tokens: u64) {
         let off = prompt_tokens as i64 - prompt.target_tokens as i64;
-        if prompt.is_counted {
+        if prompt.counted_tokens.is_some() {
             self.surplus_tokens += off;
         } else {
             self.tokens_per_char = Some(prompt_tokens as f64 / prompt.text.len() as f64);

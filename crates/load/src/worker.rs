@@ -104,6 +104,7 @@ impl Wave {
             outcome: Outcome::CutAtWindowEnd,
             events: TokenEvents::default(),
             usage: None,
+            counted_prompt_tokens: None,
             counted_cached_tokens: None,
             timings: None,
             repetition: None,

@@ -275,6 +275,7 @@ fn bare(role: RequestRole) -> RequestSample {
         outcome: Outcome::CutAtWindowEnd,
         events: TokenEvents::default(),
         usage: None,
+        counted_prompt_tokens: None,
         counted_cached_tokens: None,
         timings: None,
         repetition: None,
