@@ -54,6 +54,8 @@ pub struct Server {
     pub model: ServedModel,
     /// All models served.
     pub models: Vec<ServedModel>,
+    /// What simulates this server, if it is a simulation.
+    pub simulated_by: Option<String>,
     /// Requests run at once, where the engine tells a limit.
     pub max_num_seqs: Option<u32>,
     /// Fixed slots, for engines that have them.
@@ -81,6 +83,7 @@ impl Server {
             build: None,
             commit: None,
             backend: None,
+            simulated_by: None,
             model,
             models,
             max_num_seqs: None,
@@ -159,7 +162,7 @@ impl Server {
             version: self.version.clone(),
             quantization: self.model.quantization.clone(),
             backend: self.backend.clone(),
-            build: self.build.clone(),
+            build: self.build.clone().or(self.simulated_by.clone()),
             commit: self.commit.clone(),
             max_model_len: self.max_model_len(),
             max_num_seqs: self.max_num_seqs.or(self.slot_count),

@@ -35,6 +35,12 @@ impl Engine for Vllm {
             server.backend = backend(local).map(str::to_owned);
             server.commit = commit(local).map(str::to_owned);
             server.version = Some(told.version);
+            if let Some(simulator) = &told.simulated_by {
+                server.notes.push(format!(
+                    "this server is a simulation ({simulator}): its figures are those of no machine"
+                ));
+            }
+            server.simulated_by = told.simulated_by;
         }
         if let Some(why) = answers.why_no_metrics(METRICS) {
             server.notes.push(format!(
@@ -116,6 +122,9 @@ impl Engine for Vllm {
 #[derive(Deserialize)]
 struct Version {
     version: String,
+    /// What a simulated engine says of itself, so that nobody takes it for real.
+    #[serde(default)]
+    simulated_by: Option<String>,
 }
 
 /// The backend in a local version label, such as `cu128` or `cpu`.

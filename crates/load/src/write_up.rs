@@ -83,8 +83,18 @@ pub(crate) fn public_name(name: &str) -> &str {
     }
 }
 
-/// This machine, when the server is on it; of another one nothing is known.
+/// What a simulated engine runs on, in the place of a GPU.
+const SIMULATED: &str = "Simulated engine";
+
+/// This machine, when the server is on it; of another one nothing is known. A
+/// simulated engine runs at the speed of neither.
 fn hardware(bench: &Bench) -> Hardware {
+    if bench.server.simulated_by.is_some() {
+        return Hardware {
+            kind: Some(SIMULATED.to_owned()),
+            ..Hardware::default()
+        };
+    }
     let is_here = bench.target.host == "localhost"
         || bench
             .target

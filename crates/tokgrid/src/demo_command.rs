@@ -87,7 +87,7 @@ fn options(url: &str, out: PathBuf) -> RunOptions {
         prompt_source: prompt::BUILT_IN_NAME.to_owned(),
         launch: Launch {
             command: Some(format!("tokgrid sim --preset {PRESET} --speed {SPEED:.0}")),
-            provenance: LaunchProvenance::Captured,
+            provenance: LaunchProvenance::Provided,
             ..Launch::default()
         },
         author: None,

@@ -79,7 +79,10 @@ async fn not_found() -> Response {
 }
 
 async fn version(State(app): State<Shared>) -> Response {
-    let version = serde_json::json!({ "version": app.config.engine_version });
+    let version = serde_json::json!({
+        "version": app.config.engine_version,
+        "simulated_by": format!("tokgrid sim {}, {} × speed", env!("CARGO_PKG_VERSION"), app.config.speed),
+    });
     json_response(StatusCode::OK, version.to_string())
 }
 
