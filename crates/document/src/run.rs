@@ -191,6 +191,17 @@ pub struct Hardware {
     pub extra: Extra,
 }
 
+impl Hardware {
+    /// What a simulated engine has as its type: its figures are those of no machine.
+    pub const SIMULATED: &str = "Simulated engine";
+
+    /// Whether the figures come from a simulated engine.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.kind.as_deref() == Some(Hardware::SIMULATED)
+    }
+}
+
 /// Whether the streams of a cell share one prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -83,15 +83,12 @@ pub(crate) fn public_name(name: &str) -> &str {
     }
 }
 
-/// What a simulated engine runs on, in the place of a GPU.
-const SIMULATED: &str = "Simulated engine";
-
 /// This machine, when the server is on it; of another one nothing is known. A
 /// simulated engine runs at the speed of neither.
 fn hardware(bench: &Bench) -> Hardware {
     if bench.server.simulated_by.is_some() {
         return Hardware {
-            kind: Some(SIMULATED.to_owned()),
+            kind: Some(Hardware::SIMULATED.to_owned()),
             ..Hardware::default()
         };
     }

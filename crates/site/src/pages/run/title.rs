@@ -22,6 +22,8 @@ pub struct Title {
     pub origin: String,
     /// When it was measured, UTC.
     pub measured_at: Option<String>,
+    /// `Measured`, as opposed to estimated; a simulated engine's run says so.
+    pub badge: &'static str,
 }
 
 impl Title {
@@ -42,6 +44,11 @@ impl Title {
             organization: known(run.organization.as_deref()),
             origin: origin(run),
             measured_at: run.started_at.as_deref().map(moment),
+            badge: if run.hardware.is_simulated() {
+                "Simulated"
+            } else {
+                "Measured"
+            },
         }
     }
 }

@@ -82,7 +82,7 @@ fn title(run: &RunDocument, width: usize, paint: Paint) -> String {
 fn hardware(run: &RunDocument) -> Option<String> {
     let hardware = &run.hardware;
     let Some(gpu) = &hardware.gpu else {
-        return hardware.cpu.clone();
+        return hardware.cpu.clone().or_else(|| hardware.kind.clone());
     };
     let mut text = gpu.clone();
     if let Some(each) = hardware.vram_gb_each {
