@@ -84,6 +84,12 @@ impl Window {
     pub fn length_s(&self) -> f64 {
         self.close_us.seconds_since(self.open_us)
     }
+
+    /// Whether `at` lies inside, edges included.
+    #[must_use]
+    pub fn contains(&self, at: Micros) -> bool {
+        (self.open_us..=self.close_us).contains(&at)
+    }
 }
 
 /// What a request was for.
@@ -220,6 +226,27 @@ pub struct RequestSample {
 }
 
 impl RequestSample {
+    /// A request of which nothing has been seen yet: cut, unless it comes to more.
+    #[must_use]
+    pub fn unsent(stream: u32, role: RequestRole) -> RequestSample {
+        RequestSample {
+            stream,
+            role,
+            connect_began_us: None,
+            connected_us: None,
+            sent_us: None,
+            first_answer_us: None,
+            closed_us: None,
+            outcome: Outcome::CutAtWindowEnd,
+            events: TokenEvents::default(),
+            usage: None,
+            counted_prompt_tokens: None,
+            counted_cached_tokens: None,
+            timings: None,
+            repetition: None,
+        }
+    }
+
     /// Arrival of the first event that carried generated text.
     #[must_use]
     pub fn first_token_us(&self) -> Option<Micros> {

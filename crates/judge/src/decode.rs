@@ -2,8 +2,8 @@ use document::{
     CacheProof, Cell, CellSamples, CellStatus, Outcome, TimestampSource, TokenSource, Window,
 };
 
-use crate::statistics::{distribution, median};
-use crate::timeline::{Timeline, timelines};
+use crate::statistics::{distribution, median, median_count};
+use crate::timeline::{Timeline, timelines, tokens_between};
 use crate::{flags, ledger, verdict, warmth};
 
 /// A stream with fewer tokens than this inside the window says little about the
@@ -54,37 +54,26 @@ pub(crate) fn readings_inside(
     samples
         .readings
         .iter()
-        .filter(move |r| (window.open_us..=window.close_us).contains(&r.at_us()))
+        .filter(move |r| window.contains(r.at_us()))
 }
 
 fn totals(cell: &mut Cell, streams: &[Timeline<'_>], window: Window) {
-    let tokens: f64 = streams
-        .iter()
-        .map(|s| s.tokens_between(window.open_us, window.close_us))
-        .sum();
+    let tokens = tokens_between(streams, window.open_us, window.close_us);
     let length_s = window.length_s();
     cell.output_tokens = Some(tokens.round() as u64);
     cell.total_tok_s = Some(tokens / length_s);
     cell.average_active = Some(average_active(streams, window));
     let is_inside = |s: &&Timeline<'_>| {
         matches!(s.request.outcome, Outcome::Completed { .. })
-            && s.at_us
-                .last()
-                .is_some_and(|at| (window.open_us..=window.close_us).contains(at))
+            && s.at_us.last().is_some_and(|at| window.contains(*at))
     };
     cell.completed = Some(streams.iter().filter(is_inside).count() as u64);
     cell.failed = Some(0);
     let waiting = streams.iter().filter(|s| is_waiting_at(s, window)).count() as u64;
     cell.waiting_at_end = Some(waiting);
     cell.ttft_censored = Some(waiting > 0);
-    cell.prompt_tokens = median(
-        streams
-            .iter()
-            .filter_map(|s| s.request.usage)
-            .map(|u| u.prompt_tokens as f64)
-            .collect(),
-    )
-    .map(|tokens| tokens.round() as u64);
+    let usages = streams.iter().filter_map(|s| s.request.usage);
+    cell.prompt_tokens = median_count(usages.map(|usage| usage.prompt_tokens));
 }
 
 /// Time average of the streams at work between two moments of the cell.

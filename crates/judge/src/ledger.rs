@@ -1,7 +1,7 @@
 use document::{CellSamples, EngineReading, Micros, Outcome, TokenLedger, TokenSource, Window};
 
 use crate::decode::average_active;
-use crate::timeline::Timeline;
+use crate::timeline::{Timeline, tokens_between};
 
 /// Counts may differ by this share of the engine's …
 const ALLOWED_SHARE: f64 = 0.01;
@@ -18,7 +18,7 @@ pub(crate) struct Balance {
 }
 
 /// Compares the client's count with final usage and with the engine's counter
-/// (METHOD, "Token ledger").
+/// (METHOD, "The ledger").
 pub(crate) fn balance(
     samples: &CellSamples,
     streams: &[Timeline<'_>],
@@ -33,7 +33,7 @@ pub(crate) fn balance(
     let engine_tokens = sum(|s| s.engine_tokens);
     let engine_client_tokens = sum(|s| s.client_tokens);
     let counts = TokenLedger {
-        client_tokens: Some(interpolated(streams, window.open_us, window.close_us)),
+        client_tokens: Some(tokens_between(streams, window.open_us, window.close_us)),
         usage_tokens,
         usage_client_tokens,
         engine_tokens,
@@ -73,11 +73,6 @@ struct Stretch {
     client_tokens: f64,
     /// How far the moments the readings speak of may lie from where they are put, s.
     uncertain_s: f64,
-}
-
-/// The client's count between two moments, tokens astride them interpolated.
-fn interpolated(streams: &[Timeline<'_>], from: Micros, to: Micros) -> f64 {
-    streams.iter().map(|s| s.tokens_between(from, to)).sum()
 }
 
 fn comparable(samples: &CellSamples, streams: &[Timeline<'_>], window: Window) -> Vec<Stretch> {
@@ -127,7 +122,7 @@ fn whole_window_by_counter(
         from,
         to,
         engine_tokens: end.tokens - begin.tokens,
-        client_tokens: interpolated(streams, from, to),
+        client_tokens: tokens_between(streams, from, to),
         uncertain_s: begin.uncertain_s + end.uncertain_s,
     })
 }
@@ -161,7 +156,7 @@ fn interpolate(points: &[Point], at: Micros) -> Option<Point> {
 fn by_slots(readings: &[EngineReading], streams: &[Timeline<'_>], window: Window) -> Vec<Stretch> {
     let inside: Vec<&EngineReading> = readings
         .iter()
-        .filter(|r| !r.slots.is_empty() && (window.open_us..=window.close_us).contains(&r.at_us()))
+        .filter(|r| !r.slots.is_empty() && window.contains(r.at_us()))
         .collect();
     inside
         .windows(2)
@@ -203,12 +198,11 @@ fn step_tokens(
         [stretch] => steps_in(samples, stretch).map(|steps| stretch.engine_tokens / steps),
         _ => None,
     };
-    let (mut tokens, mut events) = (0.0, 0usize);
-    for stream in streams {
-        let inside = stream.events_between(window.open_us, window.close_us);
-        events += inside.len();
-        tokens += stream.tokens_between(window.open_us, window.close_us);
-    }
+    let tokens = tokens_between(streams, window.open_us, window.close_us);
+    let events: usize = streams
+        .iter()
+        .map(|s| s.events_between(window.open_us, window.close_us).len())
+        .sum();
     // At least one stream, of one token a step: a cell without work has no finer step.
     let at_work = average_active(streams, window).max(1.0);
     // An engine that steps each request by itself counts many small steps, and

@@ -12,7 +12,7 @@ mod warmth;
 
 use document::{Cell, CellSamples, CellStatus, Phase};
 
-pub use statistics::{distribution, median, percentile};
+pub use statistics::median;
 
 /// The cell that these samples make: figures, verdict and flags.
 #[must_use]

@@ -4,7 +4,7 @@ use document::{
 };
 
 use crate::flags;
-use crate::statistics::{distribution, median};
+use crate::statistics::{distribution, median, median_count};
 
 /// A cold prompt may still find this many tokens in the cache: a shared template.
 const COLD_TOKENS: u64 = 64;
@@ -82,8 +82,8 @@ fn fill(cell: &mut Cell, counted: &[ColdSample]) {
     cell.total_tok_s = median(counted.iter().map(|s| s.tok_s).collect());
     cell.ttft_ms = distribution(counted.iter().map(|s| s.ttft_ms).collect());
     cell.completed = Some(counted.len() as u64);
-    cell.prompt_tokens = middle(counted.iter().map(|s| s.prompt_tokens).collect());
-    cell.cached_tokens = middle(counted.iter().filter_map(|s| s.cached_tokens).collect());
+    cell.prompt_tokens = median_count(counted.iter().map(|s| s.prompt_tokens));
+    cell.cached_tokens = median_count(counted.iter().filter_map(|s| s.cached_tokens));
     cell.engine_prefill_ms = median(counted.iter().filter_map(|s| s.engine_prefill_ms).collect());
     cell.timestamp_source = Some(TimestampSource::Read);
     if let (Some(engine_ms), Some(ttft_ms)) = (cell.engine_prefill_ms, cell.ttft_ms_p50())
@@ -93,10 +93,6 @@ fn fill(cell: &mut Cell, counted: &[ColdSample]) {
             "the engine clocks its prefill at {engine_ms:.0} ms, TTFT is {ttft_ms:.0} ms: the rest is queueing, tokenizing and transport"
         ));
     }
-}
-
-fn middle(values: Vec<u64>) -> Option<u64> {
-    median(values.into_iter().map(|v| v as f64).collect()).map(|v| v.round() as u64)
 }
 
 fn read(request: &RequestSample) -> Option<ColdSample> {

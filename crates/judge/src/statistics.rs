@@ -4,7 +4,7 @@ use document::Distribution;
 /// linearly between neighbours (Hyndman and Fan, type 7), so that the median of
 /// an even count is the mean of the middle two. `None` of nothing.
 #[must_use]
-pub fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
+pub(crate) fn percentile(sorted: &[f64], p: f64) -> Option<f64> {
     let last = sorted.len().checked_sub(1)?;
     let place = p.clamp(0.0, 1.0) * last as f64;
     let below = place.floor() as usize;
@@ -20,9 +20,14 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
     percentile(&values, 0.5)
 }
 
+/// The middle of some counts, rounded.
+pub(crate) fn median_count(counts: impl Iterator<Item = u64>) -> Option<u64> {
+    median(counts.map(|count| count as f64).collect()).map(|middle| middle.round() as u64)
+}
+
 /// Percentiles, extremes and mean of `values`; `None` of nothing.
 #[must_use]
-pub fn distribution(mut values: Vec<f64>) -> Option<Distribution> {
+pub(crate) fn distribution(mut values: Vec<f64>) -> Option<Distribution> {
     values.sort_by(f64::total_cmp);
     let (first, last) = (*values.first()?, *values.last()?);
     Some(Distribution {

@@ -68,6 +68,11 @@ impl Timeline<'_> {
     }
 }
 
+/// Tokens of all streams that came between two moments.
+pub(crate) fn tokens_between(streams: &[Timeline<'_>], from: Micros, to: Micros) -> f64 {
+    streams.iter().map(|s| s.tokens_between(from, to)).sum()
+}
+
 /// The streams of a cell with their tokens counted, and how they were counted:
 /// the weakest source among them.
 pub(crate) fn timelines(samples: &CellSamples) -> (Vec<Timeline<'_>>, Option<TokenSource>) {

@@ -62,7 +62,7 @@ fn stalled(samples: &CellSamples) -> Option<String> {
     if flags::preempted(samples, window).is_some() {
         return None;
     }
-    let usual_gap_s = usual_gap_s(&samples.requests);
+    let usual_gap_s = usual_gap_s(samples.requests.iter());
     let since = samples
         .requests
         .iter()
@@ -95,8 +95,8 @@ fn own_gap_s(request: &RequestSample) -> Option<f64> {
 }
 
 /// The median over the requests of the time between their events, s.
-fn usual_gap_s(requests: &[RequestSample]) -> Option<f64> {
-    median(requests.iter().filter_map(own_gap_s).collect())
+fn usual_gap_s<'a>(requests: impl Iterator<Item = &'a RequestSample>) -> Option<f64> {
+    median(requests.filter_map(own_gap_s).collect())
 }
 
 /// Queued: waiting > 0 in over half the window's readings; where the engine is
@@ -137,13 +137,7 @@ pub(crate) fn largest_overlap(streams: &[Timeline<'_>], window: Window) -> usize
         .collect();
     // An end sorts before a start at the same moment.
     edges.sort_unstable();
-    let hold_s = median(
-        streams
-            .iter()
-            .filter_map(|s| own_gap_s(s.request))
-            .collect(),
-    )
-    .unwrap_or(0.0);
+    let hold_s = usual_gap_s(streams.iter().map(|s| s.request)).unwrap_or(0.0);
     let mut risen_at: Vec<Micros> = Vec::new();
     let mut largest = 0;
     for (at, is_start) in edges {

@@ -2,7 +2,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use document::{CellSamples, EngineReading, Micros, RequestRole, RequestSample};
 
-use crate::statistics::median;
+use crate::statistics::{median, median_count};
 
 /// Blocks at the end of a warm prompt that need not be in the cache.
 const WARM_BLOCKS: u64 = 2;
@@ -45,7 +45,7 @@ pub(crate) fn warmth(samples: &CellSamples) -> Warmth {
     let is_warm = missed.len() as f64 <= AFFECTED_SHARE * known.len() as f64;
     let coldest = missed.iter().min_by_key(|(_, cached)| *cached);
     Warmth {
-        cached_tokens: median(known.iter().map(|k| k.1 as f64).collect()).map(|c| c.round() as u64),
+        cached_tokens: median_count(known.iter().map(|(_, cached)| *cached)),
         is_warm: Some(is_warm),
         miss: coldest.filter(|_| !is_warm).map(|(prompt, cached)| {
             format!(
