@@ -16,6 +16,17 @@ pub enum Phase {
     Decode,
 }
 
+impl Phase {
+    /// What the pages call it.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Phase::Prefill => "Prefill",
+            Phase::Decode => "Sustained decode",
+        }
+    }
+}
+
 /// What names a cell within a run.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -52,6 +63,15 @@ impl CellStatus {
             CellStatus::Queued => "Requests queued",
             CellStatus::OverCapacity => "Over capacity",
             CellStatus::Failed => "Failed",
+        }
+    }
+
+    /// Whether a cell of this status was measured and has figures.
+    #[must_use]
+    pub fn has_figures(self) -> bool {
+        match self {
+            CellStatus::Valid | CellStatus::Queued => true,
+            CellStatus::OverCapacity | CellStatus::Failed => false,
         }
     }
 

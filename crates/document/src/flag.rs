@@ -57,7 +57,7 @@ pub enum Figure {
 
 impl FlagName {
     /// Whether this flag takes the figure away: kept in the document, struck on
-    /// the page, never ranked (METHOD, "Verdicts").
+    /// the page, never ranked (METHOD, "Flags").
     #[must_use]
     pub fn takes_away(self, figure: Figure) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! How figures are written, everywhere the same: PAGES, "Formats".
+//! How figures are written: the same on pages, in the terminal and in messages.
 
 /// What stands where nothing was measured.
 pub const NOTHING: &str = "—";
@@ -31,6 +31,16 @@ pub fn one_decimal(value: f64) -> String {
     format!("{sign}{}.{}", count(tenths / 10), tenths % 10)
 }
 
+/// One decimal where it says something: `384`, `15.6`.
+#[must_use]
+pub fn short_decimal(value: f64) -> String {
+    let mut text = one_decimal(value);
+    if text.ends_with(".0") {
+        text.truncate(text.len() - ".0".len());
+    }
+    text
+}
+
 /// tok/s as in the tables: `18.5K`, `12K`, `1,037.5`, `8,174.0`.
 #[must_use]
 pub fn tok_s(value: f64) -> String {
@@ -52,10 +62,7 @@ pub fn tok_s_chart(value: f64) -> String {
 fn in_thousands(value: f64) -> Option<String> {
     // 9,999.96 would print as 10,000.0: what prints as 10,000 is written in thousands.
     let is_large = value.is_finite() && (value * 10.0).round() / 10.0 >= THOUSANDS_FROM;
-    is_large.then(|| {
-        let text = one_decimal(value / 1000.0);
-        format!("{}K", text.strip_suffix(".0").unwrap_or(&text))
-    })
+    is_large.then(|| format!("{}K", short_decimal(value / 1000.0)))
 }
 
 fn whole(value: f64) -> String {
@@ -97,8 +104,7 @@ pub fn context(tokens: u64) -> String {
 /// GB without needless decimals: `384 GB`, `15.6 GB`.
 #[must_use]
 pub fn gigabytes(value: f64) -> String {
-    let text = one_decimal(value);
-    format!("{} GB", text.strip_suffix(".0").unwrap_or(&text))
+    format!("{} GB", short_decimal(value))
 }
 
 /// An optional figure, or `—`.

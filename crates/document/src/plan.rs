@@ -1,3 +1,5 @@
+use std::ops::RangeInclusive;
+
 use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -8,6 +10,10 @@ const K_TOKENS: u64 = 1024;
 const MAX_CONTEXT_TOKENS: u64 = 1 << 30;
 /// Largest concurrency accepted.
 const MAX_CONCURRENCY: u32 = 65_536;
+/// Windows accepted, s: shorter ones hold too few tokens, longer ones are a slip.
+const WINDOWS_S: RangeInclusive<f64> = 0.5..=3600.0;
+/// Most cold samples accepted for each prefill cell.
+const MAX_PREFILL_SAMPLES: u32 = 100;
 
 /// What a run is asked to measure, before the server's limits are known.
 /// The fields of `plan.toml` and the flags of `tokgrid run`.
@@ -121,13 +127,13 @@ impl Plan {
         {
             return Err(PlanError::BadConcurrency(*bad));
         }
-        if !(0.5..=3600.0).contains(&self.window_s) {
+        if !WINDOWS_S.contains(&self.window_s) {
             return Err(PlanError::BadWindow(self.window_s));
         }
         if !(2..=MAX_CONTEXT_TOKENS).contains(&self.max_output_tokens) {
             return Err(PlanError::BadMaxOutput);
         }
-        if !(1..=100).contains(&self.prefill_samples) {
+        if !(1..=MAX_PREFILL_SAMPLES).contains(&self.prefill_samples) {
             return Err(PlanError::BadPrefillSamples);
         }
         Ok(())

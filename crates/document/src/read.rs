@@ -23,7 +23,7 @@ pub enum DocumentError {
     NoSchema,
     /// JSON that says it is something else.
     #[error(
-        "the document says \"schema\": \"{0}\"; expected \"{SCHEMA}\". Another tool's file goes through `tokgrid import` first"
+        "the document says \"schema\": \"{0}\"; expected \"{SCHEMA}\": give a document that `tokgrid run --out` wrote"
     )]
     OtherSchema(String),
     /// A document of a later tokgrid.

@@ -4,5 +4,4 @@ mod readings;
 mod scenario;
 mod serve;
 
-pub use readings::READING_EVERY_MS;
 pub use scenario::{Counting, Scenario, completed, prefill, scout};

@@ -4,7 +4,7 @@ use crate::scenario::Scenario;
 use crate::serve::Served;
 
 /// Time between two readings of the engine, ms.
-pub const READING_EVERY_MS: u64 = 200;
+const READING_EVERY_MS: u64 = 200;
 
 /// A reading is asked this long before and answered this long after the moment it speaks of.
 const HALF_TRIP_US: u64 = 1_000;

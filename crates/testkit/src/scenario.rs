@@ -231,7 +231,6 @@ impl Scenario {
             cached_tokens: self.cached_tokens.filter(|_| self.is_cache_in_usage),
         };
         RequestSample {
-            stream: served.stream,
             sent_us: Some(Micros(served.sent_us)),
             closed_us: Some(Micros(
                 served
@@ -258,27 +257,8 @@ impl Scenario {
                 Counting::FinalUsage => is_complete.then_some(usage),
                 Counting::Nothing => None,
             },
-            ..bare(RequestRole::Stream)
+            ..RequestSample::unsent(served.stream, RequestRole::Stream)
         }
-    }
-}
-
-fn bare(role: RequestRole) -> RequestSample {
-    RequestSample {
-        stream: 0,
-        role,
-        connect_began_us: None,
-        connected_us: None,
-        sent_us: None,
-        first_answer_us: None,
-        closed_us: None,
-        outcome: Outcome::CutAtWindowEnd,
-        events: TokenEvents::default(),
-        usage: None,
-        counted_prompt_tokens: None,
-        counted_cached_tokens: None,
-        timings: None,
-        repetition: None,
     }
 }
 
@@ -303,7 +283,7 @@ pub fn completed(sent_ms: f64, events_ms: &[f64]) -> RequestSample {
             completion_tokens: u64::from(count),
             cached_tokens: None,
         }),
-        ..bare(RequestRole::Stream)
+        ..RequestSample::unsent(0, RequestRole::Stream)
     }
 }
 

@@ -1,5 +1,5 @@
 use askama::Template;
-use document::{Cell, CellStatus, format};
+use document::{Cell, format};
 
 use super::grid::Grid;
 use super::shown::{trusted_per_request_tok_s, trusted_total_tok_s};
@@ -106,19 +106,16 @@ impl Curve {
     }
 }
 
-/// Cells that may be compared: a queued cell says more of the queue than of speed.
-fn shown_cells<'run>(grid: &Grid<'run>) -> impl Iterator<Item = &'run Cell> {
-    grid.decode_cells()
-        .filter(|cell| cell.status == CellStatus::Valid)
-}
-
 fn largest(grid: &Grid, of: fn(&Cell) -> Option<f64>) -> Option<f64> {
-    shown_cells(grid).filter_map(of).max_by(f64::total_cmp)
+    grid.valid_decode_cells()
+        .filter_map(of)
+        .max_by(f64::total_cmp)
 }
 
 fn line(grid: &Grid, at: usize, context_tokens: u64, x: &Axis, y: &Axis) -> Option<Line> {
     let context = format::context(context_tokens);
-    let points: Vec<Point> = shown_cells(grid)
+    let points: Vec<Point> = grid
+        .valid_decode_cells()
         .filter(|cell| cell.context_tokens == context_tokens)
         .filter_map(|cell| {
             let each = trusted_per_request_tok_s(cell)?;

@@ -4,7 +4,7 @@ use document::{
 };
 
 use super::grid::Grid;
-use super::words::{known, phase};
+use super::words::known;
 
 /// What stands behind the figures: percentiles, how each was counted, what happened.
 #[derive(Debug, Template)]
@@ -145,11 +145,7 @@ fn percentiles(
 /// How each figure came about: cache, tokens, clocks, capacity.
 fn counting(grid: &Grid) -> Option<EvidenceTable> {
     let ledger = |pick: fn(document::TokenLedger) -> Option<f64>| -> Reader<'static> {
-        Box::new(move |cell| {
-            cell.token_ledger
-                .and_then(pick)
-                .map(|tokens| format::one_decimal(tokens).replace(".0", ""))
-        })
+        Box::new(move |cell| cell.token_ledger.and_then(pick).map(format::short_decimal))
     };
     let count = |pick: fn(&Cell) -> Option<u64>| -> Reader<'static> {
         Box::new(move |cell| pick(cell).map(format::count))
@@ -202,7 +198,7 @@ fn table(
         .cells()
         .filter(|cell| columns.iter().any(|(_, _, read)| read(cell).is_some()))
         .map(|cell| EvidenceRow {
-            phase: phase(cell.phase),
+            phase: cell.phase.title(),
             context: format::context(cell.context_tokens),
             concurrency: cell.concurrency.to_string(),
             values: columns

@@ -184,5 +184,5 @@ fn prompts(run: &RunDocument) -> Option<String> {
 
 /// `30 s`, `2.5 s`: a setting, not a measurement, so without a needless decimal.
 fn plain_seconds(seconds: f64) -> String {
-    format::seconds(seconds).replace(".0 s", " s")
+    format!("{} s", format::short_decimal(seconds))
 }

@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use document::{Cell, Phase, RunDocument};
+use document::{Cell, CellStatus, Phase, RunDocument};
 
 /// A run's cells at their places: what was planned and what was measured.
 pub(crate) struct Grid<'run> {
@@ -56,6 +56,13 @@ impl<'run> Grid<'run> {
     /// Decode cells by context, then requests at once.
     pub fn decode_cells(&self) -> impl Iterator<Item = &'run Cell> {
         self.decode.values().copied()
+    }
+
+    /// Decode cells that may be compared: a queued one says more of the queue than
+    /// of speed.
+    pub fn valid_decode_cells(&self) -> impl Iterator<Item = &'run Cell> {
+        self.decode_cells()
+            .filter(|cell| cell.status == CellStatus::Valid)
     }
 
     /// Prefill cells by context.

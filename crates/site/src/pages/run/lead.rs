@@ -1,5 +1,5 @@
 use askama::Template;
-use document::{Cell, CellStatus, RunDocument, Source, format};
+use document::{CellStatus, RunDocument, Source, format};
 
 use super::grid::Grid;
 use super::shown::{trusted_per_request_tok_s, trusted_prompt_tok_s, trusted_total_tok_s};
@@ -36,14 +36,10 @@ impl Lead {
     }
 }
 
-fn valid<'run>(grid: &Grid<'run>) -> impl Iterator<Item = &'run Cell> {
-    grid.decode_cells()
-        .filter(|cell| cell.status == CellStatus::Valid)
-}
-
 /// What one request gets, at the fewest at once and the shortest context measured.
 fn alone(grid: &Grid) -> Option<LeadFigure> {
-    let cell = valid(grid)
+    let cell = grid
+        .valid_decode_cells()
         .filter(|cell| trusted_total_tok_s(cell).is_some())
         .min_by_key(|cell| (cell.concurrency, cell.context_tokens))?;
     let context = format::context(cell.context_tokens);
@@ -65,7 +61,8 @@ fn alone(grid: &Grid) -> Option<LeadFigure> {
 }
 
 fn together(grid: &Grid) -> Option<LeadFigure> {
-    let (value, cell) = valid(grid)
+    let (value, cell) = grid
+        .valid_decode_cells()
         .filter_map(|cell| trusted_total_tok_s(cell).map(|value| (value, cell)))
         .max_by(|left, right| left.0.total_cmp(&right.0))?;
     Some(LeadFigure {

@@ -3,7 +3,7 @@ use document::{Cell, CellStatus, Figure, format};
 
 use super::grid::Grid;
 use super::shown::{Shown, ttft};
-use super::words::{phase, status_sentences};
+use super::words::status_sentences;
 
 /// Names of the CSV's columns: those of the run document.
 const CSV_HEADER: &str = "phase,context_tokens,concurrency,status,flags,total_tok_s,per_request_tok_s,ttft_ms_p50,tbt_ms_p50,average_active,completed,output_tokens,measured_s";
@@ -55,7 +55,7 @@ impl Measurements {
 
 fn row(cell: &Cell) -> Measurement {
     Measurement {
-        phase: phase(cell.phase),
+        phase: cell.phase.title(),
         context: format::context(cell.context_tokens),
         concurrency: cell.concurrency.to_string(),
         class: match cell.status {
@@ -100,7 +100,7 @@ fn csv_line(cell: &Cell) -> String {
     let count = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     let flags: Vec<&str> = cell.flags.iter().map(|flag| flag.name.as_str()).collect();
     [
-        phase(cell.phase).to_owned(),
+        cell.phase.title().to_owned(),
         cell.context_tokens.to_string(),
         cell.concurrency.to_string(),
         cell.status.title().to_owned(),

@@ -1,4 +1,4 @@
-//! A matrix run: its sections, as PAGES names them, each a view model of its own.
+//! A matrix run: its sections, each a view model of its own.
 
 mod curve;
 mod doubts;

@@ -38,11 +38,9 @@ impl Reproduce {
         option("concurrency", list(&settings.concurrency, u32::to_string));
         option(
             "duration",
-            settings.window_s.map(|s| {
-                format::seconds(s)
-                    .replace(".0 s", "s")
-                    .replace([' ', ','], "")
-            }),
+            settings
+                .window_s
+                .map(|s| format!("{}s", format::short_decimal(s).replace(',', ""))),
         );
         option(
             "max-output",

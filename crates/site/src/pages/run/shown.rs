@@ -59,11 +59,10 @@ pub(crate) fn trusted_prompt_tok_s(cell: &Cell) -> Option<f64> {
 }
 
 fn trusted(cell: &Cell, figure: Figure, value: Option<f64>) -> Option<f64> {
-    let has_figures = match cell.status {
-        CellStatus::Valid | CellStatus::Queued => true,
-        CellStatus::OverCapacity | CellStatus::Failed => false,
-    };
     value.filter(|value| {
-        has_figures && value.is_finite() && *value > 0.0 && !cell.is_taken_away(figure)
+        cell.status.has_figures()
+            && value.is_finite()
+            && *value > 0.0
+            && !cell.is_taken_away(figure)
     })
 }

@@ -3,20 +3,12 @@ use document::{Cell, CellKey, CellStatus, Phase, format};
 /// The sentence under a decode matrix about TTFT.
 pub(crate) const TTFT_SENTENCE: &str = "TTFT is measured after the benchmark warms the server's prompt cache, so it mostly excludes prefill.";
 
-/// What a phase is called.
-pub(crate) fn phase(phase: Phase) -> &'static str {
-    match phase {
-        Phase::Prefill => "Prefill",
-        Phase::Decode => "Sustained decode",
-    }
-}
-
 /// A cell in words: `Sustained decode, 8K × 64`.
 pub(crate) fn place(key: CellKey) -> String {
     let context = format::context(key.context_tokens);
     match key.phase {
-        Phase::Prefill => format!("{}, {context}", phase(key.phase)),
-        Phase::Decode => format!("{}, {context} × {}", phase(key.phase), key.concurrency),
+        Phase::Prefill => format!("{}, {context}", key.phase.title()),
+        Phase::Decode => format!("{}, {context} × {}", key.phase.title(), key.concurrency),
     }
 }
 
