@@ -12,9 +12,6 @@ fuzz_target!(|text: &str| {
     assert!(read.samples.len() + read.malformed.len() <= text.lines().count());
     for sample in &read.samples {
         assert!(!sample.name.is_empty() && text.contains(sample.name));
-        let _ = (
-            read.sum(sample.name),
-            read.info_label(sample.name, "engine"),
-        );
+        let _ = (read.sum(sample.name), sample.label("engine"));
     }
 });

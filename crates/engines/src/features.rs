@@ -34,12 +34,6 @@ pub struct Features {
     pub one_token_per_event: Support,
     /// `ignore_eos` keeps an answer going to its limit.
     pub ignore_eos: Support,
-    /// Closing the stream ends the request in the engine.
-    pub cancel_on_close: Support,
-    /// `/v1/completions` takes token ids and counts exactly these.
-    pub prompt_token_ids: Support,
-    /// Usage or timings tell how much of a prompt was cached; else counters do.
-    pub reports_cached_tokens: Support,
     /// Who profits from a warm prompt.
     pub prompt_cache: PromptCache,
     /// Fields that make the engine count tokens in its events.

@@ -65,9 +65,6 @@ impl Engine for LlamaCpp {
             continuous_usage: Support::No,
             one_token_per_event: Support::No,
             ignore_eos: Support::Yes,
-            cancel_on_close: Support::Yes,
-            prompt_token_ids: Support::Yes,
-            reports_cached_tokens: Support::Yes,
             prompt_cache: PromptCache::PerSlot,
             count_fields,
         }
@@ -165,13 +162,9 @@ fn counters(read: &Exposition<'_>) -> EngineState {
         running: read.sum("llamacpp:requests_processing"),
         waiting: read.sum("llamacpp:requests_deferred"),
         engine_steps: read.sum("llamacpp:n_decode_total"),
-        prompt_tokens: all,
         prefix_cache_queries: all,
         prefix_cache_hits: cached,
         prefill_seconds: read.sum("llamacpp:prompt_seconds_total"),
-        spec_drafts: read.sum("llamacpp:spec_decode_num_drafts_total"),
-        spec_draft_tokens: read.sum("llamacpp:spec_decode_num_draft_tokens_total"),
-        spec_accepted_tokens: read.sum("llamacpp:spec_decode_num_accepted_tokens_total"),
         ..EngineState::default()
     }
 }
@@ -208,8 +201,6 @@ struct Slot {
     #[serde(default)]
     n_prompt_tokens: Option<u64>,
     #[serde(default)]
-    n_prompt_tokens_processed: Option<u64>,
-    #[serde(default)]
     n_prompt_tokens_cache: Option<u64>,
     #[serde(default)]
     next_token: Vec<NextToken>,
@@ -230,7 +221,6 @@ impl From<Slot> for SlotState {
             is_processing: slot.is_processing,
             decoded_tokens: slot.next_token.iter().map(|next| next.n_decoded).sum(),
             prompt_tokens: slot.n_prompt_tokens,
-            processed_prompt_tokens: slot.n_prompt_tokens_processed,
             cached_prompt_tokens: slot.n_prompt_tokens_cache,
         }
     }

@@ -30,9 +30,6 @@ impl Engine for OpenAiCompatible {
             continuous_usage: Support::Unknown,
             one_token_per_event: Support::Unknown,
             ignore_eos: Support::Unknown,
-            cancel_on_close: Support::Unknown,
-            prompt_token_ids: Support::Unknown,
-            reports_cached_tokens: Support::Unknown,
             prompt_cache: PromptCache::Unknown,
             count_fields: Map::new(),
         }

@@ -17,22 +17,12 @@ pub struct EngineState {
     pub engine_steps: Option<f64>,
     /// Preemptions.
     pub preemptions: Option<f64>,
-    /// Prompt tokens of all requests, cached ones included.
-    pub prompt_tokens: Option<f64>,
     /// Prompt tokens looked up in the prefix cache.
     pub prefix_cache_queries: Option<f64>,
     /// Of these, tokens found.
     pub prefix_cache_hits: Option<f64>,
     /// Time spent in prefill, s, summed over requests.
     pub prefill_seconds: Option<f64>,
-    /// Requests that `prefill_seconds` sums up, where told.
-    pub prefill_requests: Option<f64>,
-    /// Verification steps of speculative decoding.
-    pub spec_drafts: Option<f64>,
-    /// Tokens drafted.
-    pub spec_draft_tokens: Option<f64>,
-    /// Drafted tokens accepted.
-    pub spec_accepted_tokens: Option<f64>,
     /// Slots, for engines with fixed ones.
     pub slots: Vec<SlotState>,
 }
@@ -52,8 +42,6 @@ pub struct SlotState {
     pub decoded_tokens: u64,
     /// Tokens of its prompt and what was decoded since.
     pub prompt_tokens: Option<u64>,
-    /// Prompt tokens processed, cached ones excluded.
-    pub processed_prompt_tokens: Option<u64>,
     /// Prompt tokens found in the slot's cache.
     pub cached_prompt_tokens: Option<u64>,
 }

@@ -76,9 +76,6 @@ impl Engine for Vllm {
             continuous_usage: Support::Yes,
             one_token_per_event: Support::No,
             ignore_eos: Support::Yes,
-            cancel_on_close: Support::Yes,
-            prompt_token_ids: Support::Yes,
-            reports_cached_tokens: Support::Unknown,
             prompt_cache: PromptCache::Shared,
             count_fields: Map::new(),
         }
@@ -215,7 +212,6 @@ fn state(read: &Exposition<'_>) -> Option<EngineState> {
         generation_tokens: read.sum("vllm:generation_tokens_total"),
         engine_steps: read.sum("vllm:iteration_tokens_total_count"),
         preemptions: read.sum("vllm:num_preemptions_total"),
-        prompt_tokens: read.sum("vllm:prompt_tokens_total"),
         prefix_cache_queries: read
             .sum("vllm:prefix_cache_queries_total")
             .or_else(|| read.sum("vllm:gpu_prefix_cache_queries_total")),
@@ -223,10 +219,6 @@ fn state(read: &Exposition<'_>) -> Option<EngineState> {
             .sum("vllm:prefix_cache_hits_total")
             .or_else(|| read.sum("vllm:gpu_prefix_cache_hits_total")),
         prefill_seconds: read.sum("vllm:request_prefill_time_seconds_sum"),
-        prefill_requests: read.sum("vllm:request_prefill_time_seconds_count"),
-        spec_drafts: read.sum("vllm:spec_decode_num_drafts_total"),
-        spec_draft_tokens: read.sum("vllm:spec_decode_num_draft_tokens_total"),
-        spec_accepted_tokens: read.sum("vllm:spec_decode_num_accepted_tokens_total"),
         slots: Vec::new(),
     })
 }

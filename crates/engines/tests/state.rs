@@ -28,11 +28,9 @@ fn vllm_tells_running_waiting_and_every_counter() {
         generation_tokens: Some(375_694.0),
         engine_steps: Some(42_869.0),
         preemptions: Some(0.0),
-        prompt_tokens: Some(7_484_497.0),
         prefix_cache_queries: Some(7_484_497.0),
         prefix_cache_hits: Some(7_386_880.0),
         prefill_seconds: Some(48.216_161_356_985_594),
-        prefill_requests: Some(2830.0),
         ..EngineState::default()
     };
     assert_eq!(state, expected);
@@ -87,7 +85,6 @@ fn llama_cpp_slots_tell_how_far_each_request_is() {
         is_processing: true,
         decoded_tokens: 57,
         prompt_tokens: Some(64),
-        processed_prompt_tokens: Some(7),
         cached_prompt_tokens: Some(0),
     };
     assert_eq!((state.slots.len(), state.slots[0]), (8, first));

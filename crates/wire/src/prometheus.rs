@@ -110,30 +110,11 @@ impl<'a> Exposition<'a> {
     /// number: NaN says that the value is not known.
     #[must_use]
     pub fn sum(&self, name: &str) -> Option<f64> {
-        sum(self.named(name))
+        self.named(name)
+            .map(|sample| sample.value)
+            .filter(|value| !value.is_nan())
+            .reduce(|total, value| total + value)
     }
-
-    /// The sum over the label sets in which `label` has this value.
-    #[must_use]
-    pub fn sum_where(&self, name: &str, label: &str, value: &str) -> Option<f64> {
-        sum(self
-            .named(name)
-            .filter(|sample| sample.label(label) == Some(value)))
-    }
-
-    /// A label of the first sample that has it, as information metrics such as
-    /// `vllm:cache_config_info` use labels.
-    #[must_use]
-    pub fn info_label(&self, name: &str, label: &str) -> Option<&str> {
-        self.named(name).find_map(|sample| sample.label(label))
-    }
-}
-
-fn sum<'s>(samples: impl Iterator<Item = &'s Sample<'s>>) -> Option<f64> {
-    let known = samples
-        .map(|sample| sample.value)
-        .filter(|value| !value.is_nan());
-    known.reduce(|total, value| total + value)
 }
 
 /// Whether a text is a web page rather than what was asked for.

@@ -5,8 +5,6 @@
 //! needs: `id` belongs to the event that carried it instead of lasting, and an
 //! event has a limit on its size.
 
-use std::borrow::Cow;
-
 use memchr::memchr2;
 
 /// Largest event accepted, in bytes of its lines, unless
@@ -26,14 +24,6 @@ pub struct SseEvent<'a> {
     pub id: Option<&'a [u8]>,
     /// The last valid `retry:` line of this event, ms.
     pub retry_ms: Option<u64>,
-}
-
-impl SseEvent<'_> {
-    /// The data as text; bytes that are not UTF-8 become U+FFFD.
-    #[must_use]
-    pub fn data_text(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(self.data)
-    }
 }
 
 /// Why a stream cannot be decoded further.

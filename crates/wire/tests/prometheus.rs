@@ -89,10 +89,9 @@ fn sums_go_over_label_sets_and_leave_out_what_is_not_known() {
         "x{e=\"0\",r=\"a\"} 1\nx{e=\"1\",r=\"a\"} 2\nx{e=\"0\",r=\"b\"} 4\ny NaN\ny 1\nz NaN\n",
     );
     assert_eq!(read.sum("x"), Some(7.0));
-    assert_eq!(read.sum_where("x", "r", "a"), Some(3.0));
     assert_eq!(read.sum("y"), Some(1.0));
     assert_eq!((read.sum("z"), read.sum("none")), (None, None));
-    assert_eq!(read.info_label("x", "e"), Some("0"));
+    assert_eq!(read.samples[0].label("e"), Some("0"));
 }
 
 #[derive(Debug, Clone)]

@@ -107,12 +107,6 @@ impl Scheduler {
         true
     }
 
-    /// Whether there is anything to do.
-    #[must_use]
-    pub fn is_idle(&self) -> bool {
-        self.running.is_empty() && self.waiting.is_empty()
-    }
-
     /// What was counted so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
