@@ -42,17 +42,6 @@ impl From<&str> for Prompt {
     }
 }
 
-/// Which field limits the answer of a chat request.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum MaxTokensField {
-    /// `max_tokens`, which every engine knows.
-    #[default]
-    MaxTokens,
-    /// `max_completion_tokens`, which hosted reasoning models insist on. Chat
-    /// only; completions keep `max_tokens`.
-    MaxCompletionTokens,
-}
-
 /// How much usage a stream is asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum StreamUsage {
@@ -82,14 +71,8 @@ pub struct GenerationRequest {
     pub model: String,
     /// What to continue.
     pub prompt: Prompt,
-    /// A system message before the prompt; chat only.
-    pub system: Option<String>,
     /// Most tokens to generate.
     pub max_tokens: u32,
-    /// Fewest tokens to generate; a vLLM extension, left out if `None`.
-    pub min_tokens: Option<u32>,
-    /// How `max_tokens` is called.
-    pub max_tokens_field: MaxTokensField,
     /// `Some` asks for server-sent events and says with how much usage.
     pub stream: Option<StreamUsage>,
     /// Go on after the end-of-text token; an extension of vLLM, SGLang and
@@ -97,8 +80,6 @@ pub struct GenerationRequest {
     pub ignore_eos: bool,
     /// Seed of the sampler.
     pub seed: Option<u64>,
-    /// How many answers to generate; written only when over 1.
-    pub n: u32,
     /// Further fields, such as `temperature` or llama.cpp's `timings_per_token`.
     pub extra: Map<String, Value>,
 }
@@ -109,9 +90,6 @@ pub enum RequestError {
     /// Token ids have no place in chat messages.
     #[error("a chat request takes text; token ids need the completions API")]
     TokensInChat,
-    /// Completions have no system message.
-    #[error("a completions request has no system message; put the text into the prompt")]
-    SystemInCompletions,
     /// An extra field would silently change what is measured.
     #[error("the extra field `{0}` is set by the measurement itself and cannot be given")]
     ReservedField(String),
@@ -133,13 +111,6 @@ const RESERVED_FIELDS: [&str; 12] = [
     "stream_options",
 ];
 
-/// Whether an extra field of this name is refused by
-/// [`GenerationRequest::body`].
-#[must_use]
-pub fn is_reserved_field(name: &str) -> bool {
-    RESERVED_FIELDS.contains(&name)
-}
-
 impl GenerationRequest {
     /// A streamed request with usage at the end and nothing optional.
     #[must_use]
@@ -147,14 +118,10 @@ impl GenerationRequest {
         Self {
             model: model.into(),
             prompt: prompt.into(),
-            system: None,
             max_tokens,
-            min_tokens: None,
-            max_tokens_field: MaxTokensField::default(),
             stream: Some(StreamUsage::default()),
             ignore_eos: false,
             seed: None,
-            n: 1,
             extra: Map::new(),
         }
     }
@@ -169,10 +136,7 @@ impl GenerationRequest {
         body.insert("model".into(), json!(self.model));
         let (name, prompt) = self.prompt_field(api)?;
         body.insert(name.into(), prompt);
-        body.insert(self.limit_field(api).into(), json!(self.max_tokens));
-        if let Some(min_tokens) = self.min_tokens {
-            body.insert("min_tokens".into(), json!(min_tokens));
-        }
+        body.insert("max_tokens".into(), json!(self.max_tokens));
         body.insert("stream".into(), json!(self.stream.is_some()));
         if let Some(options) = self.stream.and_then(stream_options) {
             body.insert("stream_options".into(), options);
@@ -183,11 +147,8 @@ impl GenerationRequest {
         if let Some(seed) = self.seed {
             body.insert("seed".into(), json!(seed));
         }
-        if self.n > 1 {
-            body.insert("n".into(), json!(self.n));
-        }
         for (name, value) in &self.extra {
-            if is_reserved_field(name) {
+            if RESERVED_FIELDS.contains(&name.as_str()) {
                 return Err(RequestError::ReservedField(name.clone()));
             }
             body.insert(name.clone(), value.clone());
@@ -198,29 +159,14 @@ impl GenerationRequest {
     fn prompt_field(&self, api: Api) -> Result<(&'static str, Value), RequestError> {
         match (api, &self.prompt) {
             (Api::Chat, Prompt::Tokens(_)) => Err(RequestError::TokensInChat),
-            (Api::Chat, Prompt::Text(text)) => {
-                let system = self.system.iter().map(|text| message("system", text));
-                let messages = system.chain([message("user", text)]).collect();
-                Ok(("messages", Value::Array(messages)))
-            }
-            (Api::Completions, _) if self.system.is_some() => {
-                Err(RequestError::SystemInCompletions)
-            }
+            (Api::Chat, Prompt::Text(text)) => Ok((
+                "messages",
+                json!([{"role": "user", "content": text.as_ref()}]),
+            )),
             (Api::Completions, Prompt::Text(text)) => Ok(("prompt", json!(text.as_ref()))),
             (Api::Completions, Prompt::Tokens(ids)) => Ok(("prompt", json!(ids.as_ref()))),
         }
     }
-
-    fn limit_field(&self, api: Api) -> &'static str {
-        match (api, self.max_tokens_field) {
-            (Api::Chat, MaxTokensField::MaxCompletionTokens) => "max_completion_tokens",
-            (Api::Chat, MaxTokensField::MaxTokens) | (Api::Completions, _) => "max_tokens",
-        }
-    }
-}
-
-fn message(role: &str, content: &str) -> Value {
-    json!({"role": role, "content": content})
 }
 
 fn stream_options(usage: StreamUsage) -> Option<Value> {
@@ -254,26 +200,16 @@ mod tests {
     #[test]
     fn every_option_reaches_the_body() {
         let mut request = GenerationRequest::new("m", Prompt::Tokens([1, 2, 3].into()), 8);
-        request.min_tokens = Some(8);
         request.stream = Some(StreamUsage::Continuous);
         request.ignore_eos = true;
         request.seed = Some(7);
-        request.n = 2;
         request.extra.insert("id_slot".into(), json!(3));
         let expected = json!({
-            "model": "m", "prompt": [1, 2, 3], "max_tokens": 8, "min_tokens": 8, "stream": true,
+            "model": "m", "prompt": [1, 2, 3], "max_tokens": 8, "stream": true,
             "stream_options": {"include_usage": true, "continuous_usage_stats": true},
-            "ignore_eos": true, "seed": 7, "n": 2, "id_slot": 3,
+            "ignore_eos": true, "seed": 7, "id_slot": 3,
         });
         assert_eq!(read(&request, Api::Completions), expected);
-    }
-
-    #[test]
-    fn max_completion_tokens_is_for_chat_only() {
-        let mut request = GenerationRequest::new("m", "hi", 8);
-        request.max_tokens_field = MaxTokensField::MaxCompletionTokens;
-        assert_eq!(read(&request, Api::Chat)["max_completion_tokens"], 8);
-        assert_eq!(read(&request, Api::Completions)["max_tokens"], 8);
     }
 
     #[test]
