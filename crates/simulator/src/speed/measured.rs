@@ -45,16 +45,6 @@ pub struct Measured {
     pub window_s: f64,
 }
 
-impl Measured {
-    /// The same without some decode cells, for checking predictions.
-    #[must_use]
-    pub fn without(&self, left_out: impl Fn(&DecodePoint) -> bool) -> Measured {
-        let mut rest = self.clone();
-        rest.decode.retain(|point| !left_out(point));
-        rest
-    }
-}
-
 /// Prompt tokens of a prefill cell are taken from its rate where that is this
 /// close to the cell's label.
 const LABEL_REACH: f64 = 0.05;
