@@ -41,8 +41,13 @@ pub(crate) fn judge(samples: &CellSamples) -> Cell {
         .filter(|used| used.is_finite() && *used >= 0.0)
         .reduce(f64::max);
     remarks(&mut cell, &streams, queue.is_inferred && queue.is_queued);
-    cell.flags
-        .extend(flags::of_decode(samples, &streams, window, &ledger));
+    cell.flags.extend(flags::of_decode(
+        samples,
+        &streams,
+        window,
+        queue.is_queued,
+        &ledger,
+    ));
     cell
 }
 

@@ -13,6 +13,7 @@ pub(crate) fn of_decode(
     samples: &CellSamples,
     streams: &[Timeline<'_>],
     window: Window,
+    is_queued: bool,
     ledger: &Balance,
 ) -> Vec<Flag> {
     let flag = |name, evidence: Option<String>| evidence.map(|evidence| Flag { name, evidence });
@@ -23,7 +24,8 @@ pub(crate) fn of_decode(
         flag(FlagName::Repetition, repetition(streams)),
         flag(
             FlagName::Unsteady,
-            crate::drift::unsteady(samples, streams, window),
+            crate::drift::unsteady(samples, streams, window)
+                .or_else(|| late_start(streams, window).filter(|_| !is_queued)),
         ),
         flag(FlagName::Preempted, preempted(samples, window)),
         flag(FlagName::ShortOutput, short_output(samples, streams)),
@@ -78,6 +80,25 @@ fn repetition(streams: &[Timeline<'_>]) -> Option<String> {
             streams.len(),
             worst.unit_chars,
             worst.times
+        )
+    })
+}
+
+/// Streams that had not written anything yet when the window opened, in a cell
+/// without a queue: the window holds a start, not a steady state.
+fn late_start(streams: &[Timeline<'_>], window: Window) -> Option<String> {
+    let mut first_us = std::collections::BTreeMap::new();
+    for stream in streams {
+        if let Some(at) = stream.at_us.first() {
+            let first = first_us.entry(stream.request.stream).or_insert(*at);
+            *first = (*first).min(*at);
+        }
+    }
+    let late = first_us.values().filter(|at| **at > window.open_us).count();
+    (late > 0).then(|| {
+        format!(
+            "{late} of {} streams wrote their first token after the window had opened",
+            first_us.len()
         )
     })
 }

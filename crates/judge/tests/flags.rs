@@ -172,6 +172,19 @@ fn answers_that_grow_together_may_slow_by_as_much_as_they_grew() {
 }
 
 #[test]
+fn a_window_that_opened_before_its_streams_had_started_is_unsteady() {
+    let scenario = |ttfts_ms: &[f64]| Scenario::decode(4).ttfts_ms(ttfts_ms).build();
+    assert_healthy(&scenario(&[100.0, 200.0, 300.0, 400.0]));
+    let window_ms = scenario(&[100.0]).window.unwrap().open_us.0 as f64 / 1e3;
+    let late = scenario(&[100.0, 200.0, 300.0, window_ms + 500.0]);
+    assert_flagged(
+        &late,
+        FlagName::Unsteady,
+        "1 of 4 streams wrote their first token after",
+    );
+}
+
+#[test]
 fn preemption_is_told_when_its_counter_moves_inside_the_window() {
     let mut samples = Scenario::decode(4).readings().build();
     for reading in &mut samples.readings {

@@ -7,8 +7,8 @@ const STEADY_READINGS: usize = 3;
 /// Once every stream has produced a token, a running count that will not settle
 /// (short answers, restarts) is waited for no longer than this, s.
 const UNSETTLED_PATIENCE_S: f64 = 2.0;
-/// Where the server is silent, no new stream for this long (at least) means that
-/// the rest is queued, s …
+/// Where the server does not show the queue, no new stream for this long (at least)
+/// means that the rest is queued, s …
 const SILENT_PATIENCE_S: f64 = 2.0;
 /// … or for this many times the longest wait for a first token so far.
 const SILENT_PATIENCE_WAITS: f64 = 3.0;
@@ -43,19 +43,28 @@ pub(crate) fn is_ready(starting: &Starting<'_>) -> bool {
             || settled_for_s > UNSETTLED_PATIENCE_S
             || steady(starting, newest_first_us).is_some();
     }
-    if starting.readings.iter().any(|r| r.waiting.is_some()) {
-        // Ready although streams wait: what runs has been writing for a while,
-        // and the rest is queued.
-        return steady(starting, Micros(0)).is_some_and(|last| {
-            last.waiting.unwrap_or(0.0) > 0.0
-                && last
-                    .running
-                    .is_some_and(|running| running > 0.0 && f64::from(starting.flowing) >= running)
-        });
+    if is_queue_settled(starting) {
+        return true;
     }
     let longest_wait_s = newest_first_us.seconds_since(starting.started_us);
     let silent_for_s = starting.now_us.seconds_since(newest_first_us);
     silent_for_s > SILENT_PATIENCE_S.max(SILENT_PATIENCE_WAITS * longest_wait_s)
+}
+
+/// Ready although streams wait: the server knows of all of them, runs as many as it
+/// will, those have been writing, and the rest is queued. A request that waits for
+/// a step while others are still on their way is no queue.
+fn is_queue_settled(starting: &Starting<'_>) -> bool {
+    let Some(last) = steady(starting, Micros(0)) else {
+        return false;
+    };
+    let running = last.running.unwrap_or(0.0);
+    let recent = &starting.readings[starting.readings.len() - STEADY_READINGS..];
+    let all_wait_or_run = recent.iter().all(|reading| {
+        let waiting = reading.waiting.unwrap_or(0.0);
+        waiting > 0.0 && running + waiting >= f64::from(starting.concurrency)
+    });
+    running > 0.0 && f64::from(starting.flowing) >= running && all_wait_or_run
 }
 
 /// The last reading, if the running count has not moved for three readings taken
@@ -115,6 +124,26 @@ mod tests {
         );
         let unsteady = readings(&[(12.0, 20.0), (14.0, 18.0), (16.0, 16.0)]);
         assert!(!is_ready(&starting(32, 16, &unsteady)));
+    }
+
+    #[test]
+    fn a_request_in_passage_while_streams_start_is_no_queue() {
+        let starting_up = readings(&[(7.0, 0.0), (7.0, 0.0), (7.0, 1.0)]);
+        assert!(!is_ready(&starting(16, 7, &starting_up)));
+        let still_arriving = readings(&[(7.0, 1.0), (7.0, 1.0), (7.0, 1.0)]);
+        assert!(
+            !is_ready(&starting(16, 7, &still_arriving)),
+            "8 of 16 are known to the server"
+        );
+    }
+
+    #[test]
+    fn a_queue_in_front_of_the_server_is_found_by_waiting() {
+        let behind_a_proxy = readings(&[(2.0, 0.0), (2.0, 0.0), (2.0, 0.0)]);
+        let mut some = starting(4, 2, &behind_a_proxy);
+        assert!(!is_ready(&some));
+        some.now_us = Micros(3_000_000);
+        assert!(is_ready(&some));
     }
 
     #[test]
