@@ -9,7 +9,7 @@ use crate::options::{RunError, RunOptions};
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
     /// There is none.
-    #[error("there is nothing to resume at {path}: {why}")]
+    #[error("there is nothing to resume at {path}: {why}. To begin a new run, leave out --resume")]
     Nothing {
         /// Where.
         path: String,
@@ -35,6 +35,15 @@ pub enum ResumeError {
 pub(crate) fn open(options: &RunOptions) -> Result<Option<RunDocument>, RunError> {
     let path = options.out.display().to_string();
     if !options.resume {
+        let folder = options
+            .out
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        if let Some(folder) = folder
+            && !folder.is_dir()
+        {
+            return Err(RunError::NoFolder(folder.to_owned()));
+        }
         return if options.out.exists() && !options.overwrite {
             Err(RunError::Exists(options.out.clone()))
         } else {

@@ -62,8 +62,8 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     report_command::write(&outcome.document, &report)?;
     report_command::say_where(&report)?;
     terminal::print(&format!(
-        "\nThis was a simulated server at {SPEED:.0} times its speed: figures are {SPEED:.0} times those of the\n\
-         machine it imitates. Open the report in a browser. To measure a server of your own:\n\n    \
+        "\nThis was a simulated server at {SPEED:.0} times its speed: {SPEED:.0} times the tok/s and a tenth of\n\
+         the times of the machine it imitates. Open the report in a browser. To measure a server of your own:\n\n    \
          tokgrid run --url http://localhost:8000 --report report.html\n"
     ))?;
     Ok(code)
@@ -93,7 +93,7 @@ fn options(url: &str, out: PathBuf) -> RunOptions {
         author: None,
         organization: None,
         notes: Some(format!(
-            "Measured by `tokgrid demo` on the built-in simulated engine at {SPEED:.0} times real speed: not a real machine."
+            "Measured by tokgrid demo on the built-in simulated engine at {SPEED:.0} times real speed: not a real machine."
         )),
         patience: Patience::default(),
         out,

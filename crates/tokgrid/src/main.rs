@@ -79,6 +79,18 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
 /// Says an error in one line.
 pub(crate) fn fail_with(error: &anyhow::Error, status: u8) -> ExitCode {
     // Nowhere to say that stderr is closed.
-    let _ = writeln!(std::io::stderr(), "error: {error:#}");
+    let _ = writeln!(std::io::stderr(), "error: {}", in_one_line(error));
     ExitCode::from(status)
+}
+
+/// An error with its causes; many say their cause themselves, and once is enough.
+fn in_one_line(error: &anyhow::Error) -> String {
+    error.chain().fold(String::new(), |said, cause| {
+        let cause = cause.to_string();
+        match (said.is_empty(), said.contains(&cause)) {
+            (true, _) => cause,
+            (false, true) => said,
+            (false, false) => format!("{said}: {cause}"),
+        }
+    })
 }

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
-use document::{Cell, CellKey, format};
+use document::{Cell, CellKey, Source, format};
 use load::recorder;
 
 use crate::report_command::read_document;
@@ -32,6 +32,9 @@ pub struct RejudgeArgs {
 pub fn run(args: &RejudgeArgs) -> anyhow::Result<ExitCode> {
     let path = args.run.display();
     let mut document = read_document(&args.run)?;
+    if document.source == Source::Imported {
+        bail!("{path} was imported: only runs measured by tokgrid have samples to judge again");
+    }
     let samples = recorder::read_samples(&args.run, &document)?;
     // A cell that was measured again stands twice; the later one counts.
     let judged: BTreeMap<CellKey, Cell> = samples
@@ -48,22 +51,24 @@ pub fn run(args: &RejudgeArgs) -> anyhow::Result<ExitCode> {
             extra: cell.extra.clone(),
             ..again.clone()
         };
-        if !is_same(cell, &again)? {
-            differing.push(name(cell.key()));
+        let changes = changes(cell, &again)?;
+        if !changes.is_empty() {
+            differing.push(format!("  {}: {}\n", name(cell.key()), changes.join(", ")));
             *cell = again;
         }
     }
-    let cells = document.cells.len();
+    let cells = match document.cells.len() {
+        1 => "1 cell".to_owned(),
+        cells => format!("{cells} cells"),
+    };
     if differing.is_empty() {
-        terminal::print(&format!(
-            "{cells} cells judged again: every figure is the same\n"
-        ))?;
+        terminal::print(&format!("{cells} judged again: every figure is the same\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     terminal::print(&format!(
-        "{cells} cells judged again, {} differ: {}\n",
+        "{cells} judged again, {} differ:\n{}",
         differing.len(),
-        differing.join(", ")
+        differing.concat()
     ))?;
     if args.write {
         recorder::save_document(&args.run, &document)?;
@@ -73,9 +78,23 @@ pub fn run(args: &RejudgeArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(EXIT_DIFFERS))
 }
 
-/// Compared as they are written: JSON is what a document is.
-fn is_same(a: &Cell, b: &Cell) -> anyhow::Result<bool> {
-    Ok(serde_json::to_string(a)? == serde_json::to_string(b)?)
+/// Fields that differ, with what is written and what is judged now. Compared as
+/// they are written: JSON is what a document is.
+fn changes(written: &Cell, judged: &Cell) -> anyhow::Result<Vec<String>> {
+    let (written, judged) = (
+        serde_json::to_value(written)?,
+        serde_json::to_value(judged)?,
+    );
+    let fields = written.as_object().into_iter().flatten();
+    Ok(fields
+        .filter(|(name, value)| judged.get(name.as_str()) != Some(value))
+        .map(|(name, value)| {
+            let now = judged
+                .get(name.as_str())
+                .unwrap_or(&serde_json::Value::Null);
+            format!("{name} {value}, now {now}")
+        })
+        .collect())
 }
 
 fn name(key: CellKey) -> String {

@@ -14,7 +14,7 @@ const MAX_DOCUMENT_BYTES: u64 = 256 * 1024 * 1024;
 /// Writes a run document as one HTML file that needs nothing else.
 #[derive(Debug, clap::Args)]
 pub struct ReportArgs {
-    /// The run document, as written by `tokgrid run --out` or `tokgrid import`.
+    /// The run document, as written by `tokgrid run --out`.
     #[arg(value_name = "RUN.JSON")]
     document: PathBuf,
     /// Where to write the page [default: beside the document, with the ending .html]

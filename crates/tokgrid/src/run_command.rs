@@ -42,6 +42,7 @@ pub struct RunArgs {
         long,
         value_name = "NUMBERS",
         value_delimiter = ',',
+        value_parser = concurrency,
         help_heading = "Plan"
     )]
     concurrency: Option<Vec<u32>>,
@@ -167,6 +168,11 @@ enum ApiArg {
 
 fn context(text: &str) -> Result<u64, String> {
     parse_context_tokens(text).map_err(|error| error.to_string())
+}
+
+fn concurrency(text: &str) -> Result<u32, String> {
+    let bad = |_| format!("`{text}` is no number of requests: write for example 1,2,4");
+    text.trim().parse().map_err(bad)
 }
 
 /// `30s`, `500ms`, `2min`; a bare number is seconds.
@@ -300,7 +306,13 @@ pub(crate) fn conclude(outcome: &RunOutcome, mode: Mode, out: &Path) -> anyhow::
     if mode != Mode::Json {
         let tables = terminal::tables::render(document, terminal::width(), terminal::has_colour());
         terminal::print(&tables)?;
-        terminal::print(&format!("\nRun document: {}\n", out.display()))?;
+        let hint = match outcome.interruption {
+            Some(Interruption::Stopped) => {
+                ", as far as measured; the same command with --resume goes on"
+            }
+            Some(Interruption::ServerGone(_)) | None => "",
+        };
+        terminal::print(&format!("\nRun document: {}{hint}\n", out.display()))?;
     }
     if let Some(Interruption::ServerGone(why)) = &outcome.interruption {
         let said = anyhow::anyhow!(

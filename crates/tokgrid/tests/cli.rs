@@ -120,7 +120,8 @@ fn judging_again_gives_the_same_figures_and_finds_what_was_changed() {
     let said = say(&["rejudge", path]);
     assert_eq!(said.status, 1, "{said:#?}");
     assert!(
-        said.stdout.contains("1 differ: decode 512 × 2"),
+        said.stdout
+            .contains("1 differ:\n  decode 512 × 2: total_tok_s "),
         "{said:#?}"
     );
     let mut more = honest.clone();

@@ -1,6 +1,13 @@
 //! Against a server of fixed times with a log of what it really sent: TTFT and
 //! time between tokens within 1 %, totals within 0.5 % of the log.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
+
 mod common;
 
 use common::{CONTEXT, Measured, measure};

@@ -5,6 +5,13 @@
 //! A fast subset runs with the other tests; the whole is
 //! `cargo test --release -p tokgrid --test presets -- --ignored --nocapture`.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
+
 use std::path::Path;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 

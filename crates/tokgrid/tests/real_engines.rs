@@ -1,6 +1,13 @@
 //! Real engines, which nobody here wrote. `scripts/test llama` and
 //! `scripts/test vllm` install and start them and say where they are.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout
+)]
+
 use document::{Cell, CellStatus, Launch, Phase, Plan, RunDocument};
 use load::prompt::Prose;
 use load::{Patience, RunOptions, TargetOptions};
