@@ -13,16 +13,16 @@ use crate::presets::{preset_names, preset_run};
 use crate::speed::{EngineSpeed, Measured};
 
 /// Requests run at once where nothing else is known: vLLM's default.
-pub const DEFAULT_MAX_NUM_SEQS: usize = 256;
+const DEFAULT_MAX_NUM_SEQS: usize = 256;
 
 /// Tokens computed in one step: what vLLM's recipes for such servers use.
-pub const DEFAULT_MAX_NUM_BATCHED_TOKENS: u64 = 8192;
+const DEFAULT_MAX_NUM_BATCHED_TOKENS: u64 = 8192;
 
 /// Random share of a step's length.
-pub const DEFAULT_JITTER: f64 = 0.02;
+const DEFAULT_JITTER: f64 = 0.02;
 
 /// Mean answer where the client allows the model to stop, tokens.
-pub const DEFAULT_MEAN_ANSWER_TOKENS: f64 = 600.0;
+const DEFAULT_MEAN_ANSWER_TOKENS: f64 = 600.0;
 
 /// Draft tokens of the presets (`num_speculative_tokens` of both launch commands).
 const PRESET_DRAFT_TOKENS: u32 = 7;

@@ -94,7 +94,7 @@ impl Clock {
 
 /// First line of a truth file.
 #[derive(Debug, Clone, Serialize)]
-pub struct TruthHeader {
+pub(crate) struct TruthHeader {
     /// Wall-clock time of the monotonic clock's start, µs since 1970.
     pub origin_unix_us: u64,
     /// How many times faster than the real server.
@@ -125,7 +125,7 @@ impl Kept {
 
 /// Keeps finished requests, and writes them to a file off the request's path.
 #[derive(Debug, Clone)]
-pub struct Ledger {
+pub(crate) struct Ledger {
     kept: Arc<Mutex<Kept>>,
     to_writer: Option<Sender<Option<String>>>,
 }

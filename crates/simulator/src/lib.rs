@@ -12,11 +12,8 @@ pub mod speed;
 mod text;
 pub mod tokenizer;
 
-pub use config::{
-    Config, ConfigError, DEFAULT_JITTER, DEFAULT_MAX_NUM_BATCHED_TOKENS, DEFAULT_MAX_NUM_SEQS,
-    DEFAULT_MEAN_ANSWER_TOKENS, SpeedModel,
-};
+pub use config::{Config, ConfigError, SpeedModel};
 pub use fault::{FAULT_NAMES, Fault, FaultError, FaultKind, ReasoningField};
-pub use ledger::{Clock, RequestTruth, TrueOutcome, TruthHeader};
+pub use ledger::{Clock, RequestTruth, TrueOutcome};
 pub use presets::{preset_names, preset_run};
 pub use server::{Simulator, StartError};

@@ -36,7 +36,7 @@ impl FrontEndCost {
 
 /// A request on its way to the engine.
 #[derive(Debug)]
-pub struct Arrival {
+pub(super) struct Arrival {
     /// When it came to the server.
     pub arrived: SimTime,
     /// When the engine may take it.
@@ -47,7 +47,7 @@ pub struct Arrival {
 
 /// Requests on their way, in order.
 #[derive(Debug)]
-pub struct FrontEnd {
+pub(super) struct FrontEnd {
     cost: FrontEndCost,
     busy_until: SimTime,
     on_the_way: VecDeque<Arrival>,

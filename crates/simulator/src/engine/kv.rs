@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 pub type BlockHash = u64;
 
 /// Index of a block in the pool.
-pub type BlockId = u32;
+pub(super) type BlockId = u32;
 
 /// Marks the end of the free list.
 const NONE: BlockId = BlockId::MAX;
@@ -25,7 +25,7 @@ struct Block {
 
 /// All blocks of the cache.
 #[derive(Debug)]
-pub struct BlockPool {
+pub(super) struct BlockPool {
     blocks: Vec<Block>,
     by_hash: FxHashMap<BlockHash, BlockId>,
     first_free: BlockId,
@@ -56,18 +56,6 @@ impl BlockPool {
             pool.push_free(id as BlockId);
         }
         pool
-    }
-
-    /// Blocks in the cache.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.blocks.len()
-    }
-
-    /// Whether the cache has no blocks at all.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.blocks.is_empty()
     }
 
     /// Blocks no request holds, cached content included.

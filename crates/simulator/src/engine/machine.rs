@@ -20,7 +20,7 @@ pub struct Engine {
 impl Engine {
     /// An idle engine whose clock runs `pace` times as fast as ours.
     #[must_use]
-    pub fn new(limits: Limits, speed: Arc<EngineSpeed>, pace: f64) -> Engine {
+    pub(crate) fn new(limits: Limits, speed: Arc<EngineSpeed>, pace: f64) -> Engine {
         Engine {
             front: FrontEnd::new(speed.front_end),
             scheduler: Scheduler::new(limits, speed, pace),

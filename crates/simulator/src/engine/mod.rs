@@ -16,13 +16,17 @@ mod time;
 
 use std::sync::Arc;
 
+use front_end::FrontEnd;
+use kv::BlockPool;
+pub(crate) use scheduler::Limits;
+use scheduler::Scheduler;
+
 pub use acceptance::{Acceptance, Speculation};
 pub use counters::{Counters, Histogram};
 pub use flat::{FlatMachine, FlatSpeed};
-pub use front_end::{FrontEnd, FrontEndCost};
-pub use kv::{BlockHash, BlockPool};
+pub use front_end::FrontEndCost;
+pub use kv::BlockHash;
 pub use machine::{Engine, Machine};
-pub use scheduler::{Limits, Scheduler};
 pub use time::SimTime;
 
 /// Tokens a KV block holds.

@@ -25,7 +25,7 @@ const SHORTEST_STEP_MS: f64 = 0.05;
 
 /// What the engine was started with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// Requests run at once.
     pub max_num_seqs: usize,
     /// Tokens computed in one step.
@@ -40,7 +40,7 @@ pub struct Limits {
 
 /// The running batch, the queue and the cache.
 #[derive(Debug)]
-pub struct Scheduler {
+pub(super) struct Scheduler {
     limits: Limits,
     speed: Arc<EngineSpeed>,
     acceptance: Acceptance,
