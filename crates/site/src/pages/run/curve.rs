@@ -15,9 +15,14 @@ const BOTTOM: f64 = 262.0;
 const TICKS: f64 = 6.0;
 /// Lines that differ in colour; the style has as many classes `c0`, `c1`, …
 const COLOURS: usize = 8;
-/// Shapes of the points, so that colour is not needed to tell lines apart: circle,
-/// square, diamond, triangle.
-const SHAPES: usize = 4;
+/// Shapes of the points, as path data, so that colour is not needed to tell lines
+/// apart: circle, square, diamond, triangle.
+const SHAPES: [&str; 4] = [
+    "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
+    "M-2.7-2.7h5.4v5.4h-5.4z",
+    "M0-3.8L3.8 0L0 3.8L-3.8 0z",
+    "M0-3.6L3.5 2.7H-3.5z",
+];
 
 /// Total tok/s against tok/s of one request, a line for each context.
 #[derive(Debug, Template)]
@@ -137,7 +142,7 @@ fn line(grid: &Grid, at: usize, context_tokens: u64, x: &Axis, y: &Axis) -> Opti
         colour: colour(at, grid.contexts.len()),
         path: path.join(" "),
         points,
-        shape: shape(at % SHAPES),
+        shape: SHAPES[at % SHAPES.len()],
         context,
     })
 }
@@ -148,16 +153,6 @@ fn colour(at: usize, lines: usize) -> usize {
         at * (COLOURS - 1) / (lines - 1)
     } else {
         at % COLOURS
-    }
-}
-
-/// Path data of a point's shape.
-fn shape(of: usize) -> &'static str {
-    match of {
-        0 => "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
-        1 => "M-2.7-2.7h5.4v5.4h-5.4z",
-        2 => "M0-3.8L3.8 0L0 3.8L-3.8 0z",
-        _ => "M0-3.6L3.5 2.7H-3.5z",
     }
 }
 

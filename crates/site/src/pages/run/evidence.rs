@@ -47,8 +47,8 @@ pub struct EvidenceRow {
     pub context: String,
     /// Requests at once.
     pub concurrency: String,
-    /// One for each column, with whether it is a number.
-    pub values: Vec<(String, bool)>,
+    /// One for each column.
+    pub values: Vec<String>,
 }
 
 /// Something that happened.
@@ -203,10 +203,7 @@ fn table(
             concurrency: cell.concurrency.to_string(),
             values: columns
                 .iter()
-                .map(|(_, is_number, read)| {
-                    let text = read(cell).unwrap_or_else(|| format::NOTHING.to_owned());
-                    (text, *is_number)
-                })
+                .map(|(_, _, read)| format::or_nothing(read(cell), |text| text))
                 .collect(),
         })
         .collect();
