@@ -67,7 +67,8 @@ fn totals(cell: &mut Cell, streams: &[Timeline<'_>], window: Window) {
     let length_s = window.length_s();
     cell.output_tokens = Some(tokens.round() as u64);
     cell.total_tok_s = Some(tokens / length_s);
-    cell.average_active = Some(average_active(streams, window));
+    // Answers that come in one event have no length to overlap by.
+    cell.average_active = Some(average_active(streams, window)).filter(|active| *active > 0.0);
     let is_inside = |s: &&Timeline<'_>| {
         matches!(s.request.outcome, Outcome::Completed { .. })
             && s.at_us.last().is_some_and(|at| window.contains(*at))

@@ -1,12 +1,15 @@
 use document::{CellSamples, Flag, FlagName, Outcome, Window};
 
-use crate::decode::readings_inside;
+use crate::decode::{average_active, readings_inside};
 use crate::ledger::Balance;
 use crate::statistics::median;
 use crate::timeline::Timeline;
 
 /// More than this share of the answers must loop.
 const LOOPING_SHARE: f64 = 0.10;
+
+/// Answers overlap this much at most: one takes over as the other ends.
+const MAX_OVERLAP: f64 = 1.05;
 
 /// All flags of a decode cell.
 pub(crate) fn of_decode(
@@ -18,7 +21,10 @@ pub(crate) fn of_decode(
 ) -> Vec<Flag> {
     let flag = |name, evidence: Option<String>| evidence.map(|evidence| Flag { name, evidence });
     [
-        flag(FlagName::Contaminated, contaminated(samples, window)),
+        flag(
+            FlagName::Contaminated,
+            contaminated(samples, streams, window),
+        ),
         flag(FlagName::TokenCountDisputed, ledger.dispute.clone()),
         exceeds_context(samples, samples.limits.max_output_tokens),
         flag(FlagName::Repetition, repetition(streams)),
@@ -39,13 +45,21 @@ pub(crate) fn of_decode(
     .collect()
 }
 
-fn contaminated(samples: &CellSamples, window: Window) -> Option<String> {
+fn contaminated(samples: &CellSamples, streams: &[Timeline<'_>], window: Window) -> Option<String> {
     let concurrency = samples.key.concurrency;
     let most = readings_inside(samples, window)
         .filter_map(|r| r.running)
-        .reduce(f64::max)?;
-    (most > f64::from(concurrency))
-        .then(|| format!("the server ran {most:.0} requests while {concurrency} were ours"))
+        .reduce(f64::max);
+    let foreign = most
+        .filter(|most| *most > f64::from(concurrency))
+        .map(|most| format!("the server ran {most:.0} requests while {concurrency} were ours"));
+    let active = average_active(streams, window);
+    let is_crowded = active > MAX_OVERLAP * f64::from(concurrency);
+    foreign.or_else(|| {
+        is_crowded.then(|| {
+            format!("{active:.1} answers came at once where {concurrency} were asked for: answers went on after their end was said")
+        })
+    })
 }
 
 /// Prompt and output together past the model's limit, though the server took it.
@@ -57,7 +71,7 @@ pub(crate) fn exceeds_context(samples: &CellSamples, output_tokens: u64) -> Opti
         .filter_map(|r| r.usage)
         .map(|usage| usage.prompt_tokens)
         .max()?;
-    (prompt + output_tokens > limit).then(|| Flag {
+    (prompt.saturating_add(output_tokens) > limit).then(|| Flag {
         name: FlagName::ExceedsContext,
         evidence: format!(
             "{prompt} prompt and {output_tokens} output tokens are more than the model's {limit}"

@@ -7,6 +7,8 @@ use crate::timeline::{Timeline, tokens_between};
 const ALLOWED_SHARE: f64 = 0.01;
 /// … or by the tokens of this many engine steps.
 const ALLOWED_STEPS: f64 = 2.0;
+/// Drafted tokens may be counted past the limit before an answer ends.
+const OVERSHOOT_TOKENS: u64 = 16;
 
 /// The three counts, and whether they agree.
 #[derive(Debug, Clone, PartialEq)]
@@ -42,6 +44,7 @@ pub(crate) fn balance(
     let step_tokens = step_tokens(samples, streams, window, &stretches);
     let dispute = engine_dispute(&counts, step_tokens, &stretches)
         .or_else(|| usage_dispute(&counts, step_tokens))
+        .or_else(|| oversized(streams, samples.limits.max_output_tokens))
         .or_else(|| uncountable(source, engine_tokens));
     Balance { counts, dispute }
 }
@@ -250,6 +253,15 @@ fn usage_dispute(counts: &TokenLedger, step_tokens: f64) -> Option<String> {
     let allowed = (ALLOWED_SHARE * usage).max(ALLOWED_STEPS * step_tokens);
     ((usage - client).abs() > allowed).then(|| {
         format!("final usage says {usage:.0} tokens, the events of the same requests {client:.0}")
+    })
+}
+
+/// Usage that says more than was asked for cannot be true.
+fn oversized(streams: &[Timeline<'_>], max_output_tokens: u64) -> Option<String> {
+    let usage = streams.iter().filter_map(|s| s.request.usage);
+    let most = usage.map(|usage| usage.completion_tokens).max()?;
+    (most > max_output_tokens.saturating_add(OVERSHOOT_TOKENS)).then(|| {
+        format!("usage says {most} tokens, where at most {max_output_tokens} were asked for")
     })
 }
 

@@ -156,11 +156,16 @@ fn final_usage(request: &RequestSample) -> Option<u64> {
         .map(|usage| usage.completion_tokens)
 }
 
-/// Tokens so far, where each event told.
+/// An event with text is a token at least; a running count that ends below this
+/// share of the events does not run.
+const RUNNING_SHARE: f64 = 0.9;
+
+/// Tokens so far, where each event told and the count runs along with the events.
 fn last_running_count(request: &RequestSample) -> Option<u64> {
     let events = &request.events;
     let last = (events.tokens_so_far.len() == events.len()).then(|| events.tokens_so_far.last())?;
-    last.map(|tokens| u64::from(*tokens))
+    let runs = |last: &&u32| f64::from(**last) >= RUNNING_SHARE * events.len() as f64;
+    last.filter(runs).map(|tokens| u64::from(*tokens))
 }
 
 /// The running count after each event, by the first source that applies
@@ -169,7 +174,7 @@ fn count(request: &RequestSample, uncounted: Uncounted) -> (Vec<f64>, TokenSourc
     let events = &request.events;
     let evenly =
         |per_event: f64| -> Vec<f64> { (1..=events.len()).map(|i| i as f64 * per_event).collect() };
-    let (mut tokens, source) = if events.tokens_so_far.len() == events.len() && !events.is_empty() {
+    let (mut tokens, source) = if last_running_count(request).is_some() {
         (rising(&events.tokens_so_far), TokenSource::ContinuousUsage)
     } else {
         match (uncounted, final_usage(request)) {

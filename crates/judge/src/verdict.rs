@@ -118,7 +118,9 @@ pub(crate) fn queue(samples: &CellSamples, streams: &[Timeline<'_>], window: Win
     let overlap = largest_overlap(streams, window);
     let concurrency = samples.key.concurrency as usize;
     Queue {
-        is_queued: overlap < concurrency
+        // One request alone has nobody to wait for.
+        is_queued: concurrency > 1
+            && overlap < concurrency
             && !is_overlap_unlikely(streams, window, overlap, concurrency),
         is_inferred: true,
     }

@@ -9,9 +9,14 @@ use crate::repetition;
 /// Answers are seldom longer; more is possible.
 const USUAL_EVENTS: usize = 1024;
 
+/// No prompt or answer has more tokens; a server that says so says nothing.
+pub(crate) const MAX_TOKENS: u64 = 1 << 31;
+
 /// What one read brought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Brought {
+    /// Events with text.
+    pub events: u32,
     /// Output tokens, as far as known; else events.
     pub tokens: u32,
     /// The first token of the answer was among them.
@@ -74,7 +79,8 @@ impl AnswerStream {
                     Some(ErrorCode::Number(code)) => u16::try_from(code).unwrap_or(200),
                     Some(ErrorCode::Word(_)) | None => 200,
                 };
-                let message = format!("an error inside the stream: {}", error.message);
+                let said = wire::error_body::excerpt(&error.message);
+                let message = format!("an error inside the stream: {said}");
                 self.fault
                     .get_or_insert(Outcome::Refused { status, message });
             }
@@ -89,8 +95,9 @@ impl AnswerStream {
     fn chunk(&mut self, chunk: &StreamEvent<'_>, at: Micros, brought: &mut Brought) {
         if chunk.carries_token() {
             brought.is_first |= self.events.is_empty();
+            brought.events += 1;
             self.events.at_us.push(at);
-            brought.tokens += self.count(chunk);
+            brought.tokens = brought.tokens.saturating_add(self.count(chunk));
             if chunk.carries_answer() && self.has_reasoned {
                 self.first_answer_us.get_or_insert(at);
             }
@@ -98,15 +105,19 @@ impl AnswerStream {
             repetition::keep_tail(&mut self.tail, &chunk.content);
             repetition::keep_tail(&mut self.tail, &chunk.reasoning);
         }
-        if let Some(reason) = &chunk.finish_reason {
+        // Some servers write an empty reason, or the word null, until there is one.
+        let reason = chunk.finish_reason.as_ref();
+        if let Some(reason) = reason.filter(|r| !r.is_empty() && **r != "null") {
             self.finish_reason.get_or_insert_with(|| reason.to_string());
         }
         if let Some(usage) = chunk.usage {
             let before = self.usage.unwrap_or_default();
+            let possible = |told: Option<u64>| told.filter(|tokens| *tokens <= MAX_TOKENS);
+            let written = possible(usage.completion_tokens);
             self.usage = Some(Usage {
-                prompt_tokens: usage.prompt_tokens.unwrap_or(before.prompt_tokens),
-                completion_tokens: usage.completion_tokens.unwrap_or(before.completion_tokens),
-                cached_tokens: usage.cached_tokens.or(before.cached_tokens),
+                prompt_tokens: possible(usage.prompt_tokens).unwrap_or(before.prompt_tokens),
+                completion_tokens: written.unwrap_or(before.completion_tokens),
+                cached_tokens: possible(usage.cached_tokens).or(before.cached_tokens),
             });
         }
         if let Some(timings) = chunk.timings {
@@ -125,6 +136,7 @@ impl AnswerStream {
         if self.usage.is_none_or(|usage| usage.cached_tokens.is_none())
             && let (Some(cached), Some(read), Some(written)) =
                 (timings.cache_n, timings.prompt_n, timings.predicted_n)
+            && cached.max(read).max(written) <= MAX_TOKENS
         {
             self.usage = Some(Usage {
                 prompt_tokens: cached + read,
@@ -139,7 +151,10 @@ impl AnswerStream {
         let before = self.events.tokens_so_far.last().copied().unwrap_or(0);
         match chunk.output_tokens_so_far() {
             // Counts are complete from the first event on, or useless.
-            Some(so_far) if self.events.tokens_so_far.len() + 1 == self.events.at_us.len() => {
+            Some(so_far)
+                if so_far <= MAX_TOKENS
+                    && self.events.tokens_so_far.len() + 1 == self.events.at_us.len() =>
+            {
                 let so_far = u32::try_from(so_far).unwrap_or(u32::MAX).max(before);
                 self.events.tokens_so_far.push(so_far);
                 so_far - before

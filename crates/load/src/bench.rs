@@ -94,6 +94,8 @@ pub(crate) struct Bench {
     pub answers_beside: bool,
     /// Answers of which the end came long after the finish reason.
     pub late_tails: Arc<AtomicU32>,
+    /// Tokens a scout asks for.
+    pub scout_output_tokens: u64,
     /// A guess at the time left, s; told with every tick.
     pub left_s: f64,
 }

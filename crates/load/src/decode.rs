@@ -21,8 +21,12 @@ use crate::watch::watch;
 use crate::worker::{Read, Wave};
 
 /// After the window each stream may bring one more event, so that tokens astride
-/// its end can be shared out; no stream is waited for longer than this.
+/// its end can be shared out; it is waited for at least this long …
 const LAST_EVENT_PATIENCE: Duration = Duration::from_millis(400);
+/// … for this many of the stream's usual gaps …
+const USUAL_GAPS: f64 = 2.0;
+/// … and no longer than this.
+const MAX_LAST_EVENT_PATIENCE: Duration = Duration::from_secs(5);
 /// Streams that flow but never come to rest are measured after this long, s.
 const READY_PATIENCE_S: f64 = 120.0;
 /// How often the engine is asked while streams start: three readings say that they
@@ -63,7 +67,10 @@ pub(crate) async fn measure(
     let mut streams = Streams::start(bench, wave, prompt, connections);
     let prompt_bytes = prompt.len().saturating_mul(key.concurrency as usize);
     let result = control(bench, &mut streams, &mut samples, prompt_bytes).await;
-    samples.requests = streams.end().await;
+    match streams.end().await {
+        Ok(requests) => samples.requests = requests,
+        Err(breakdown) => samples.failure = Some(breakdown),
+    }
     samples.requests.sort_by_key(|request| request.sent_us);
     result?;
     if live.failures.load(Relaxed) > 0 {
@@ -168,7 +175,9 @@ fn may_open(
 
 /// Gives every flowing stream the time for one event past the window's end.
 async fn last_events(bench: &Bench, live: &Live, close_us: Micros) {
-    let deadline = tokio::time::Instant::now() + LAST_EVENT_PATIENCE;
+    let gaps = Duration::from_secs_f64((USUAL_GAPS * live.longest_gap_s()).clamp(0.0, 60.0));
+    let patience = gaps.clamp(LAST_EVENT_PATIENCE, MAX_LAST_EVENT_PATIENCE);
+    let deadline = tokio::time::Instant::now() + patience;
     while tokio::time::Instant::now() < deadline && !live.all_heard_since(close_us) {
         tokio::time::sleep(Duration::from_millis(10)).await;
         if bench.stop.is_cancelled() {
@@ -295,13 +304,16 @@ impl Streams {
     }
 
     /// Cuts what is open and collects all requests.
-    async fn end(mut self) -> Vec<RequestSample> {
+    /// `Err` when a stream's task broke down: that is our fault, and no figure of
+    /// the cell can be trusted.
+    async fn end(mut self) -> Result<Vec<RequestSample>, String> {
         self.cut_all.cancel();
         let mut requests = Vec::new();
         while let Some(lane) = self.tasks.join_next().await {
-            requests.extend(lane.unwrap_or_default());
+            let lane = lane.map_err(|error| format!("reading a stream broke down: {error}"));
+            requests.extend(lane?);
         }
-        requests
+        Ok(requests)
     }
 }
 
@@ -317,6 +329,8 @@ struct Lane {
 impl Lane {
     /// Sends request after request until it is cut or one fails.
     async fn run(self, connection: Connection) -> Vec<RequestSample> {
+        // If this task breaks down, the cell must not wait for it.
+        let breakdown = self.failed.clone().drop_guard();
         let mut kept = Some(connection);
         let mut done = Vec::new();
         let mut tails = JoinSet::new();
@@ -346,6 +360,7 @@ impl Lane {
         while let Some(tail) = tails.join_next().await {
             done.extend(tail.ok());
         }
+        breakdown.disarm();
         done
     }
 }

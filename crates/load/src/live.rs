@@ -15,6 +15,8 @@ pub(crate) struct LiveStream {
     /// When its present request began, or the last token came: a server that only
     /// sends comments keeps a connection alive, not an answer.
     pub seen_us: AtomicU64,
+    /// Events with text of the present request.
+    pub events: AtomicU32,
     /// TTFT of its latest request, µs.
     pub ttft_us: AtomicU64,
     /// A request of it is open.
@@ -70,6 +72,21 @@ impl Live {
         judge::median(known.map(|us| us as f64 / 1e3).collect())
     }
 
+    /// The longest usual gap between two events of a stream that flows, s.
+    pub fn longest_gap_s(&self) -> f64 {
+        let flowing = self.streams.iter().filter(|s| s.is_open.load(Relaxed));
+        let gaps_s = flowing.filter_map(|s| {
+            let gaps = s
+                .events
+                .load(Relaxed)
+                .checked_sub(1)
+                .filter(|gaps| *gaps > 0)?;
+            let first = Micros(s.first_us.load(Relaxed));
+            Some(Micros(s.seen_us.load(Relaxed)).seconds_since(first) / f64::from(gaps))
+        });
+        gaps_s.fold(0.0, f64::max)
+    }
+
     /// Whether every stream that flows has been heard of since `at`.
     pub fn all_heard_since(&self, at: Micros) -> bool {
         self.streams
@@ -86,6 +103,7 @@ impl Live {
 impl LiveStream {
     pub fn began(&self, now: Micros) {
         self.first_us.store(0, Relaxed);
+        self.events.store(0, Relaxed);
         self.sent_us.store(now.0, Relaxed);
         self.seen_us.store(now.0, Relaxed);
         self.is_open.store(true, Relaxed);

@@ -4,6 +4,8 @@ use document::{CellKey, Phase, Plan, format};
 
 /// Left free of a model's limit beside prompt and answer, tokens (METHOD, "The plan").
 const MARGIN_TOKENS: u64 = 1024;
+/// A model that says it takes more says nothing.
+const MAX_MODEL_LEN: u64 = 1 << 30;
 /// Tokens in one K.
 const K_TOKENS: u64 = 1024;
 /// The smallest default context, tokens.
@@ -166,7 +168,7 @@ fn largest_context(max_model_len: u64, max_output_tokens: u64) -> u64 {
 }
 
 fn decode_contexts(plan: &Plan, capacity: Capacity) -> Result<Vec<u64>, MatrixError> {
-    let Some(max_model_len) = capacity.max_model_len else {
+    let Some(max_model_len) = capacity.max_model_len.filter(|len| *len <= MAX_MODEL_LEN) else {
         return Ok(sorted(
             plan.contexts
                 .clone()
@@ -187,7 +189,7 @@ fn decode_contexts(plan: &Plan, capacity: Capacity) -> Result<Vec<u64>, MatrixEr
         } else {
             K_TOKENS
         };
-        let mut contexts: Vec<u64> = std::iter::successors(Some(first), |c| Some(c * 2))
+        let mut contexts: Vec<u64> = std::iter::successors(Some(first), |c| c.checked_mul(2))
             .take_while(|c| *c <= largest_tokens)
             .collect();
         contexts.push(largest_tokens);

@@ -69,6 +69,7 @@ pub(crate) async fn meet(
         stop,
         answers_beside: false,
         late_tails: Default::default(),
+        scout_output_tokens: crate::scout::SCOUT_OUTPUT_TOKENS,
         left_s: 0.0,
     };
     bench.tell(Progress::Detected(progress::Server {

@@ -21,7 +21,9 @@ use crate::worker::{Read, Wave};
 /// A prompt whose reported length is off is sized again this often.
 const MAX_RESIZES: u32 = 3;
 /// The answer of a scout, tokens: only its first token matters.
-const SCOUT_OUTPUT_TOKENS: u64 = 1;
+pub(crate) const SCOUT_OUTPUT_TOKENS: u64 = 1;
+/// Where an answer begins with marks that have no text, it must be longer to show any.
+const SCOUT_OUTPUT_TOKENS_WITH_MARKS: u64 = 16;
 /// A server that writes more than this ignores how much it was asked for, and may
 /// go on for ever.
 const MAX_SCOUT_OUTPUT_TOKENS: u64 = 64;
@@ -88,8 +90,26 @@ pub(crate) async fn scout(
         let after = bench.read_state().await;
         add_counters(&mut sample, before.as_ref(), after.as_ref());
         let is_failed = sample.outcome.failure().is_some();
+        if !is_failed
+            && sample.events.is_empty()
+            && bench.scout_output_tokens == SCOUT_OUTPUT_TOKENS
+        {
+            bench.scout_output_tokens = SCOUT_OUTPUT_TOKENS_WITH_MARKS;
+            bench.note(format!(
+                "a first token came without text (a mark of reasoning?): scouts ask for {SCOUT_OUTPUT_TOKENS_WITH_MARKS} tokens"
+            ));
+            resizes += 1;
+            continue;
+        }
         if !is_failed && is_off(bench, sizing, &sized, &sample, &mut resizes) {
             continue;
+        }
+        if let Some(why) = sized.is_another_length(&sample) {
+            samples.failure = Some(why);
+            return Ok(Scouted {
+                samples,
+                prompt: None,
+            });
         }
         samples.readings.extend(before.into_iter().chain(after));
         samples.requests.push(sample);
@@ -141,7 +161,7 @@ pub(crate) async fn alone(
     let live = Arc::new(Live::new(1));
     let wave = wave(bench, role, Arc::clone(&live));
     let mut connection = wave.connect().await.ok();
-    let body = bench.body(prompt, SCOUT_OUTPUT_TOKENS, bench.plan.seed);
+    let body = bench.body(prompt, bench.scout_output_tokens, bench.plan.seed);
     let cut = CancellationToken::new();
     let cut_all = cut.clone();
     let stop = bench.stop.clone();

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use document::RequestSample;
 use engines::TokenizeInput;
 use wire::Api;
 
+use crate::answer_stream::MAX_TOKENS;
 use crate::bench::{Bench, to_engines};
 use crate::prompt::{LengthSearch, Prose};
 
@@ -18,6 +20,13 @@ const TOKENIZE_BYTES_S: f64 = 1e5;
 /// Prose that is cut from: this many bytes for each token wanted are enough for
 /// any tokenizer that is not one token a word.
 const DRAFT_CHARS_PER_TOKEN: u64 = 8;
+
+/// A prompt further off than this share, in the end, is one of another context.
+const LAST_TOLERANCE_SHARE: f64 = 0.02;
+/// A template may take this share of a prompt …
+const TEMPLATE_SHARE: f64 = 0.10;
+/// … or this many tokens.
+const MAX_TEMPLATE_TOKENS: u64 = 512;
 
 /// What is known of how prose counts in this model.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +59,23 @@ impl SizedPrompt {
         };
         let allowed = (share * self.target_tokens as f64).max(8.0);
         prompt_tokens.abs_diff(self.target_tokens) as f64 <= allowed
+    }
+
+    /// Why the prompt cannot stand for its context: sized again and again, it still
+    /// has another length.
+    pub fn is_another_length(&self, sample: &RequestSample) -> Option<String> {
+        let prompt_tokens = sample
+            .usage
+            .map(|usage| usage.prompt_tokens)
+            .filter(|t| *t > 0)?;
+        let allowed = (LAST_TOLERANCE_SHARE * self.target_tokens as f64).max(16.0);
+        let off = prompt_tokens.abs_diff(self.target_tokens) as f64;
+        (off > allowed).then(|| {
+            format!(
+                "no prompt of {} tokens could be made: the server counted {prompt_tokens}",
+                self.target_tokens
+            )
+        })
     }
 }
 
@@ -91,9 +117,13 @@ impl Sizing {
     /// its target length.
     pub fn correct(&mut self, prompt: &SizedPrompt, prompt_tokens: u64) {
         let off = prompt_tokens as i64 - prompt.target_tokens as i64;
-        if prompt.counted_tokens.is_some() {
+        let is_far_off = off.unsigned_abs() as f64 > TEMPLATE_SHARE * prompt.target_tokens as f64
+            && off.unsigned_abs() > MAX_TEMPLATE_TOKENS;
+        if prompt.counted_tokens.is_some() && !is_far_off {
             self.surplus_tokens += off;
         } else {
+            // No template is that long: the tokenize route counts something else.
+            self.is_route_broken |= prompt.counted_tokens.is_some();
             self.tokens_per_char = Some(prompt_tokens as f64 / prompt.text.len() as f64);
             self.surplus_tokens = 0;
         }
@@ -130,7 +160,7 @@ impl Sizing {
             Err(error) => Err(error.to_string()),
         };
         match counted {
-            Ok(tokenized) => Some(tokenized.count),
+            Ok(tokenized) => Some(tokenized.count).filter(|count| *count <= MAX_TOKENS),
             Err(error) => {
                 self.is_route_broken = true;
                 bench.note(format!(

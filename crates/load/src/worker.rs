@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use document::{Micros, Outcome, RequestRole, RequestSample, TokenEvents};
 use http::Method;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use hyper::body::Incoming;
 use tokio_util::sync::CancellationToken;
 
@@ -28,6 +28,8 @@ const TAIL_GRACE: Duration = Duration::from_millis(30);
 const MAX_LATE_TAILS: u32 = 2;
 /// What comes later than this after the finish reason is not waited for.
 const TAIL_PATIENCE: Duration = Duration::from_secs(10);
+/// Where usage has come already, a stream held open has nothing more to say.
+const TAIL_PATIENCE_WITH_USAGE: Duration = Duration::from_secs(1);
 /// How much of an error's body is read, bytes.
 const MAX_ERROR_BYTES: usize = 64 * 1024;
 /// How long an error's body may take.
@@ -163,13 +165,18 @@ impl Wave {
             sent => sent?,
         };
         let status = response.status().as_u16();
-        let content_type = response.headers().get(CONTENT_TYPE);
-        let content_type = content_type
-            .and_then(|v| v.to_str().ok())
-            .unwrap_or_default();
+        let header = |name| {
+            let value = response.headers().get(name).and_then(|v| v.to_str().ok());
+            value.unwrap_or_default().to_ascii_lowercase()
+        };
+        let content_type = header(CONTENT_TYPE);
+        let encoding = header(CONTENT_ENCODING);
+        if !encoding.is_empty() && encoding != "identity" {
+            let message = format!("the answer is compressed ({encoding}), which was not asked for");
+            return Err(NoStream::Failed(Outcome::Refused { status, message }));
+        }
         let is_stream = status == 200
             && (content_type.starts_with("text/event-stream") || content_type.is_empty());
-        let content_type = content_type.to_owned();
         let mut incoming = response.into_body();
         if is_stream {
             return Ok((connection, incoming));
@@ -259,8 +266,9 @@ impl Wave {
                     };
                     let at = connection.read_us();
                     let brought = answer.take(&bytes, at);
-                    if brought.tokens > 0 {
+                    if brought.events > 0 {
                         live.seen_us.store(at.0, Relaxed);
+                        live.events.fetch_add(brought.events, Relaxed);
                     }
                     if brought.is_first && live.first_token(at) {
                         self.live.newest_first_us.fetch_max(at.0, Relaxed);
@@ -317,9 +325,15 @@ impl Tail {
     /// Reads to the end of the stream, or as long as anyone should wait: what is
     /// still missing then is usage, the answer itself was complete.
     pub async fn finish(mut self, cut: &CancellationToken) -> RequestSample {
+        let has_usage = self.answer.usage.is_some();
+        let patience = if has_usage {
+            TAIL_PATIENCE_WITH_USAGE
+        } else {
+            TAIL_PATIENCE
+        };
         let broken = tokio::select! {
             broken = self.rest() => broken,
-            () = tokio::time::sleep(TAIL_PATIENCE) => None,
+            () = tokio::time::sleep(patience) => None,
             () = cut.cancelled() => None,
         };
         let mut sample = fill(self.sample, self.answer, broken, self.clock.now());
