@@ -78,6 +78,9 @@ pub enum RunError {
     /// There is a document already.
     #[error("{} exists already: go on with it by --resume, choose another file with --out, or replace it with --force", .0.display())]
     Exists(PathBuf),
+    /// Something is there that a document must not replace.
+    #[error("{} is a device, a folder or a link: choose another file with --out", .0.display())]
+    NoFile(PathBuf),
     /// There is no place for the document.
     #[error("{} is no folder: make it first, or choose another file with --out", .0.display())]
     NoFolder(PathBuf),
@@ -142,6 +145,7 @@ impl RunError {
             | RunError::Plan(_)
             | RunError::Matrix(_)
             | RunError::Exists(_)
+            | RunError::NoFile(_)
             | RunError::NoFolder(_)
             | RunError::Resume(_)
             | RunError::Record(_)

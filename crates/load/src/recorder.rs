@@ -48,10 +48,35 @@ pub enum RecordError {
     },
 }
 
-/// Where the samples of a document lie: `run.json` -> `run.samples.zst`.
+/// Where the samples of a document lie: `run.json` -> `run.samples.zst`; a name with
+/// another ending keeps it (`glm-5.3` -> `glm-5.3.samples.zst`).
 #[must_use]
 pub fn samples_path(document: &Path) -> PathBuf {
-    document.with_extension("samples.zst")
+    let mut name = match document.extension() {
+        Some(ending) if ending == "json" => document.with_extension(""),
+        Some(_) | None => document.to_owned(),
+    }
+    .into_os_string();
+    name.push(".samples.zst");
+    name.into()
+}
+
+/// A path without detours, for telling whether two name one file that may not be
+/// there yet.
+#[must_use]
+pub fn real_path(path: &Path) -> PathBuf {
+    let whole = path.canonicalize();
+    let in_folder = || {
+        let folder = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty());
+        let folder = folder.unwrap_or(Path::new(".")).canonicalize().ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    whole
+        .ok()
+        .or_else(in_folder)
+        .unwrap_or_else(|| path.to_owned())
 }
 
 impl Recorder {

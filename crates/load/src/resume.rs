@@ -4,6 +4,7 @@ use document::{Micros, RunDocument};
 use serde_json::Value;
 
 use crate::options::{RunError, RunOptions};
+use crate::recorder;
 
 /// Why a document cannot be gone on with.
 #[derive(Debug, thiserror::Error)]
@@ -44,11 +45,7 @@ pub(crate) fn open(options: &RunOptions) -> Result<Option<RunDocument>, RunError
         {
             return Err(RunError::NoFolder(folder.to_owned()));
         }
-        return if options.out.exists() && !options.overwrite {
-            Err(RunError::Exists(options.out.clone()))
-        } else {
-            Ok(None)
-        };
+        return refuse_to_replace(options).map(|()| None);
     }
     let nothing = |why: String| ResumeError::Nothing {
         path: path.clone(),
@@ -60,6 +57,19 @@ pub(crate) fn open(options: &RunOptions) -> Result<Option<RunDocument>, RunError
         document::Source::Imported => Err(ResumeError::Imported { path }.into()),
         document::Source::Measured => Ok(Some(document)),
     }
+}
+
+/// Nothing that is there is replaced unasked, and nothing but a file ever.
+fn refuse_to_replace(options: &RunOptions) -> Result<(), RunError> {
+    let samples = recorder::samples_path(&options.out);
+    for path in [&options.out, &samples] {
+        match std::fs::symlink_metadata(path) {
+            Ok(about) if !about.is_file() => return Err(RunError::NoFile(path.clone())),
+            Ok(_) if !options.overwrite => return Err(RunError::Exists(path.clone())),
+            Ok(_) | Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Where the clock of the earlier part ended.

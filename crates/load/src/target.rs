@@ -9,6 +9,9 @@ use tokio_rustls::rustls;
 
 use crate::client::Answer;
 
+/// Parts of a header shorter than this are words, not secrets.
+const MIN_SECRET_CHARS: usize = 8;
+
 /// What stands where a secret stood.
 pub const REDACTED: &str = "<redacted>";
 
@@ -142,16 +145,16 @@ impl Target {
     #[must_use]
     pub fn redact(&self, text: &str) -> String {
         self.secrets.iter().fold(text.to_owned(), |text, secret| {
-            text.replace(secret, REDACTED)
+            without_beginnings(&text.replace(secret, REDACTED), secret)
         })
     }
 
-    /// Takes the secrets out of an answer that is no data: a refusal or a page may
-    /// quote the key, and is quoted in turn.
+    /// Takes the secrets out of an answer: it may quote the key, in a refusal, a page
+    /// or the name of a model, and is quoted in turn.
     pub(crate) fn redact_answer(&self, answer: Answer) -> Answer {
-        let is_data = (200..300).contains(&answer.status)
-            && serde_json::from_slice::<serde::de::IgnoredAny>(&answer.body).is_ok();
-        if is_data || self.secrets.is_empty() {
+        let has_secret =
+            |secret: &String| memchr::memmem::find(&answer.body, secret.as_bytes()).is_some();
+        if !self.secrets.iter().any(has_secret) {
             return answer;
         }
         let said = self.redact(&String::from_utf8_lossy(&answer.body));
@@ -196,6 +199,29 @@ fn without_credentials(url: &str) -> String {
     }
 }
 
+/// A message cut short may end in the middle of a secret: what is left of it, from
+/// this many characters on, goes too.
+const MIN_BEGINNING_CHARS: usize = 8;
+
+fn without_beginnings(text: &str, secret: &str) -> String {
+    let Some((at, _)) = secret.char_indices().nth(MIN_BEGINNING_CHARS) else {
+        return text.to_owned();
+    };
+    let mut rest = text;
+    let mut kept = String::with_capacity(text.len());
+    while let Some(begin) = rest.find(&secret[..at]) {
+        let same = rest[begin..]
+            .chars()
+            .zip(secret.chars())
+            .take_while(|(a, b)| a == b);
+        let length: usize = same.map(|(a, _)| a.len_utf8()).sum();
+        kept.push_str(&rest[..begin]);
+        kept.push_str(REDACTED);
+        rest = &rest[begin + length..];
+    }
+    kept + rest
+}
+
 fn headers(options: &TargetOptions) -> Result<(HeaderMap, Vec<String>), TargetError> {
     let mut headers = HeaderMap::new();
     let mut secrets = Vec::new();
@@ -213,13 +239,11 @@ fn headers(options: &TargetOptions) -> Result<(HeaderMap, Vec<String>), TargetEr
         let mut value = HeaderValue::from_str(text).map_err(|_| TargetError::BadHeader)?;
         value.set_sensitive(true);
         headers.insert(name, value);
-        // Each word of a header may be a secret of its own (`Bearer x`); short
-        // words would blot out half of every message.
-        secrets.extend(
-            text.split_whitespace()
-                .filter(|word| word.len() >= 8)
-                .map(str::to_owned),
-        );
+        // A header is a secret as a whole, and so may be each part of it (`Bearer x`,
+        // `session=x;`); short parts would blot out half of every message.
+        let parts = text.split(|c: char| c.is_whitespace() || "=;,:\"'".contains(c));
+        let parts = parts.filter(|part| part.len() >= MIN_SECRET_CHARS);
+        secrets.extend(std::iter::once(text).chain(parts).map(str::to_owned));
     }
     secrets.retain(|secret| !secret.is_empty());
     Ok((headers, secrets))
@@ -379,6 +403,8 @@ mod tests {
             ..TargetOptions::default()
         };
         let target = Target::new(&options).expect("target");
+        let cut = target.redact("bad key sk-secret…");
+        assert_eq!(cut, "bad key <redacted>…");
         let shown = target.redact("bad key sk-secret-1 and abcdefgh99");
         assert_eq!(shown, "bad key <redacted> and <redacted>");
     }

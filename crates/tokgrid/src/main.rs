@@ -79,8 +79,19 @@ pub(crate) fn fail(error: &anyhow::Error) -> ExitCode {
 /// Says an error in one line.
 pub(crate) fn fail_with(error: &anyhow::Error, status: u8) -> ExitCode {
     // Nowhere to say that stderr is closed.
-    let _ = writeln!(std::io::stderr(), "error: {}", in_one_line(error));
+    let _ = writeln!(
+        std::io::stderr(),
+        "error: {}",
+        printable(&in_one_line(error))
+    );
     ExitCode::from(status)
+}
+
+/// What a server said may hold codes that a terminal obeys.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
 }
 
 /// An error with its causes; many say their cause themselves, and once is enough.

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use document::RunDocument;
+use load::recorder;
 
 use crate::terminal;
 
@@ -33,9 +34,10 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
         Some(out) => out.clone(),
         None => args.document.with_extension("html"),
     };
-    if is_same_file(&out, &args.document) {
+    let is_out = |path: &Path| recorder::real_path(path) == recorder::real_path(&out);
+    if is_out(&args.document) || is_out(&recorder::samples_path(&args.document)) {
         bail!(
-            "{} is the run document itself; give another file with --out",
+            "{} is the run document or its samples; give another file with --out",
             out.display()
         );
     }
@@ -94,14 +96,6 @@ pub fn read_document(path: &Path) -> anyhow::Result<RunDocument> {
     }
     let bytes = std::fs::read(path).with_context(|| format!("{}: cannot be read", named()))?;
     RunDocument::from_json(&bytes).with_context(named)
-}
-
-/// Whether both name one file that exists.
-fn is_same_file(left: &Path, right: &Path) -> bool {
-    match (left.canonicalize(), right.canonicalize()) {
-        (Ok(left), Ok(right)) => left == right,
-        (Ok(_) | Err(_), Ok(_) | Err(_)) => false,
-    }
 }
 
 #[cfg(test)]

@@ -240,7 +240,8 @@ fn check_places(args: &RunArgs) -> anyhow::Result<()> {
     let Some(report) = &args.report else {
         return Ok(());
     };
-    if report == out || *report == recorder::samples_path(out) {
+    let is_report = |path: &Path| recorder::real_path(path) == recorder::real_path(report);
+    if is_report(out) || is_report(&recorder::samples_path(out)) {
         bail!(
             "--report and --out both name {}; give them files of their own",
             report.display()
