@@ -257,3 +257,15 @@ fn a_failed_cell_has_no_flags() {
     };
     assert!(judge(&samples).flags.is_empty());
 }
+
+#[test]
+fn more_answers_at_once_than_asked_for_is_contamination_without_any_gauge() {
+    let mut samples = Scenario::decode(4).build();
+    assert_healthy(&samples);
+    samples.key.concurrency = 2;
+    assert_flagged(
+        &samples,
+        FlagName::Contaminated,
+        "4.0 answers came at once where 2",
+    );
+}

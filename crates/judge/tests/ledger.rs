@@ -200,3 +200,35 @@ fn slots_that_count_otherwise_are_disputed() {
         assert!(dispute(&samples).is_some(), "{answers:?}");
     }
 }
+
+#[test]
+fn a_running_count_that_does_not_run_is_not_believed() {
+    let honest = Scenario::decode(2).answers(&[100]).build();
+    let total = judge(&honest).total_tok_s.expect("a total");
+    for count in [0, 1] {
+        let mut samples = honest.clone();
+        for request in &mut samples.requests {
+            request.events.tokens_so_far.fill(count);
+        }
+        let cell = judge(&samples);
+        assert_within(cell.total_tok_s, total, 0.01);
+    }
+}
+
+#[test]
+fn usage_beyond_what_was_asked_for_is_disputed() {
+    let mut samples = Scenario::decode(2)
+        .counting(Counting::FinalUsage)
+        .answers(&[64])
+        .build();
+    samples.limits.max_output_tokens = 64;
+    assert_eq!(dispute(&samples), None);
+    for usage in samples.requests.iter_mut().filter_map(|r| r.usage.as_mut()) {
+        usage.completion_tokens *= 10;
+    }
+    let evidence = dispute(&samples).expect("disputed");
+    assert!(
+        evidence.contains("640 tokens, where at most 64"),
+        "{evidence}"
+    );
+}

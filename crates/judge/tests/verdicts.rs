@@ -350,3 +350,13 @@ fn a_queue_does_not_depend_on_how_tokens_are_counted() {
         assert_eq!(inferred(&scenario).status, CellStatus::Queued);
     }
 }
+
+#[test]
+fn one_request_alone_is_never_queued() {
+    // Answers of one event do not overlap with anything, not even themselves.
+    let samples = Scenario::decode(1)
+        .answers(&[1])
+        .ttfts_ms(&[16.0, 160.0, 40.0])
+        .build();
+    assert_ne!(judge(&samples).status, CellStatus::Queued);
+}

@@ -204,3 +204,53 @@ impl AnswerStream {
         events
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(events: &[&str]) -> AnswerStream {
+        let mut answer = AnswerStream::new();
+        for (at, event) in events.iter().enumerate() {
+            answer.take(
+                format!("data: {event}\n\n").as_bytes(),
+                Micros(at as u64 * 1000),
+            );
+        }
+        answer
+    }
+
+    #[test]
+    fn an_empty_finish_reason_is_none() {
+        for reason in [r#""""#, r#""null""#, "null"] {
+            let event = format!(r#"{{"choices":[{{"text":"a","finish_reason":{reason}}}]}}"#);
+            let mut answer = read(&[&event, &event]);
+            assert!(!answer.has_finished(), "{reason}");
+            assert!(matches!(answer.outcome(None), Outcome::Broke { .. }));
+        }
+        assert!(read(&[r#"{"choices":[{"text":"a","finish_reason":"length"}]}"#]).has_finished());
+    }
+
+    #[test]
+    fn counts_that_cannot_be_are_not_taken() {
+        let huge = u64::MAX;
+        let event = format!(
+            r#"{{"choices":[{{"text":"a"}}],"usage":{{"prompt_tokens":{huge},"completion_tokens":{huge}}}}}"#
+        );
+        let mut answer = read(&[&event, &event]);
+        assert_eq!(answer.usage, Some(Usage::default()));
+        let events = answer.take_events();
+        assert_eq!((events.len(), events.tokens_so_far.len()), (2, 0));
+    }
+
+    #[test]
+    fn reasoning_before_content_has_its_own_first_answer() {
+        let answer = read(&[
+            r#"{"choices":[{"delta":{"role":"assistant","content":""}}]}"#,
+            r#"{"choices":[{"delta":{"reasoning":"hm"}}]}"#,
+            r#"{"choices":[{"delta":{"content":"so"}}]}"#,
+        ]);
+        assert_eq!(answer.events.at_us, [Micros(1000), Micros(2000)]);
+        assert_eq!(answer.first_answer_us, Some(Micros(2000)));
+    }
+}

@@ -35,12 +35,6 @@ impl RunClock {
         Micros(self.origin.elapsed().as_micros() as u64)
     }
 
-    /// The instant of an offset.
-    #[must_use]
-    pub fn instant(&self, at: Micros) -> Instant {
-        self.origin + Duration::from_micros(at.0)
-    }
-
     /// Wall clock at offset 0, microseconds since 1970: for laying these offsets
     /// beside another log of the same machine.
     #[must_use]

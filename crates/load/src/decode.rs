@@ -95,7 +95,6 @@ async fn control(
     let mut window: Option<Window> = None;
     let mut ticks = every(STARTING_INTERVAL);
     loop {
-        let close_us = window.map_or(Micros(u64::MAX / 2), |w| w.close_us);
         tokio::select! {
             biased;
             () = bench.stop.cancelled() => return Err(Halt::Stopped),
@@ -128,9 +127,9 @@ async fn control(
             window,
         );
         samples.readings.extend(reading);
-        if now_us >= close_us {
+        if let Some(over) = window.filter(|window| now_us >= window.close_us) {
             samples.window = window;
-            last_events(bench, &live, close_us).await;
+            last_events(bench, &live, over.close_us).await;
             return Ok(());
         }
         if window.is_none() && may_open(&live, samples, first_reading, started_us, now_us) {

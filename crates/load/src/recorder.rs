@@ -11,6 +11,9 @@ use sha2::{Digest, Sha256};
 /// zstd's own default: fast, and samples shrink to about a tenth.
 const COMPRESSION_LEVEL: i32 = 3;
 
+/// A cell of 256 streams writes some tens of MB; what is longer is none of ours.
+const MAX_LINE_BYTES: u64 = 512 << 20;
+
 /// A document and its samples on the disk.
 pub struct Recorder {
     document_path: PathBuf,
@@ -227,10 +230,23 @@ pub fn read_samples(
     }
     file.rewind().map_err(read)?;
     let decoder = zstd::Decoder::new(file.take(length)).map_err(read)?;
-    BufReader::new(decoder)
-        .lines()
-        .map(|line| serde_json::from_str(&line.map_err(read)?).map_err(|e| read(e.into())))
-        .collect()
+    let mut lines = BufReader::new(decoder);
+    let mut samples = Vec::new();
+    loop {
+        let mut line = Vec::new();
+        let length = lines
+            .by_ref()
+            .take(MAX_LINE_BYTES)
+            .read_until(b'\n', &mut line);
+        if length.map_err(read)? == 0 {
+            return Ok(samples);
+        }
+        if line.len() as u64 == MAX_LINE_BYTES {
+            let why = format!("one cell has more than {} MB", MAX_LINE_BYTES >> 20);
+            return Err(RecordError::Foreign { path, why });
+        }
+        samples.push(serde_json::from_slice(&line).map_err(|e| read(e.into()))?);
+    }
 }
 
 fn hash_of(
@@ -304,6 +320,14 @@ mod tests {
             .map(|c| c.key.context_tokens)
             .collect();
         assert_eq!(contexts, [1, 3]);
+    }
+
+    #[test]
+    fn documents_with_dots_in_their_names_keep_their_samples_apart() {
+        let samples = |name: &str| samples_path(Path::new(name)).display().to_string();
+        assert_eq!(samples("runs/run.json"), "runs/run.samples.zst");
+        assert_eq!(samples("glm-5.3"), "glm-5.3.samples.zst");
+        assert_eq!(samples("glm-5.4"), "glm-5.4.samples.zst");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What a simulated server is started with.
 
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -38,6 +39,11 @@ const ASSUMED_KV_SEQUENCES: u64 = 4;
 
 /// Longest answer of a document that does not say, tokens.
 const ASSUMED_MAX_OUTPUT_TOKENS: u64 = 4096;
+
+/// Speeds at which a step is neither an age nor nothing.
+const SPEEDS: RangeInclusive<f64> = 0.001..=10_000.0;
+/// No cache and no model has more tokens.
+const MAX_TOKENS: u64 = 1_000_000_000;
 
 /// What decides how fast tokens come.
 #[derive(Debug, Clone)]
@@ -220,10 +226,22 @@ impl Config {
         };
         let positive = |value: f64| value.is_finite() && value > 0.0;
         wanted(
-            positive(self.speed),
+            SPEEDS.contains(&self.speed),
             "the speed",
             self.speed.to_string(),
-            "above 0",
+            "from 0.001 to 10,000",
+        )?;
+        wanted(
+            (1..=MAX_TOKENS).contains(&self.max_model_len),
+            "max-model-len",
+            self.max_model_len.to_string(),
+            "at least 1 and below a billion",
+        )?;
+        wanted(
+            self.kv_tokens <= MAX_TOKENS,
+            "kv-tokens",
+            self.kv_tokens.to_string(),
+            "below a billion",
         )?;
         wanted(
             self.max_num_seqs > 0,

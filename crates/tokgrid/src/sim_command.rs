@@ -1,16 +1,22 @@
 //! `tokgrid sim`: a simulated engine to measure.
 
-use std::fs;
 use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{ArgGroup, Args};
-use document::RunDocument;
 use simulator::engine::{FlatSpeed, Speculation};
 use simulator::{Config, Fault, Simulator};
+
+use crate::report_command::read_document;
+
+/// Fixed times that a clock can tell, ms.
+const FLAT_MS: RangeInclusive<f64> = 0.001..=1e6;
+/// Tokens in an event of a flat engine.
+const FLAT_TOKENS: RangeInclusive<f64> = 1.0..=64.0;
 
 /// Simulates an inference engine that answers in vLLM's dialect.
 #[derive(Debug, Args)]
@@ -49,10 +55,10 @@ pub struct SimArgs {
     #[arg(long, value_name = "TOKENS")]
     kv_tokens: Option<u64>,
     /// Speculative decoding: tokens proposed in a step, 0 for none
-    #[arg(long, value_name = "TOKENS")]
+    #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u32).range(..=64))]
     draft_tokens: Option<u32>,
     /// Speculative decoding: mean tokens a step yields
-    #[arg(long, value_name = "TOKENS", default_value_t = 3.0)]
+    #[arg(long, value_name = "TOKENS", default_value_t = 3.0, value_parser = parse_tokens_per_step)]
     tokens_per_step: f64,
     /// Random share of a step's length, 0.02 for ±2 %
     #[arg(long, value_name = "SHARE")]
@@ -102,10 +108,7 @@ fn config(args: SimArgs) -> anyhow::Result<Config> {
     let mut config = match (&args.preset, &args.like, args.flat) {
         (Some(name), _, _) => Config::preset(name)?,
         (None, Some(path), _) => {
-            let text = fs::read_to_string(path)
-                .with_context(|| format!("cannot read the run {}", path.display()))?;
-            let run: RunDocument = serde_json::from_str(&text)
-                .with_context(|| format!("{} is not a run document", path.display()))?;
+            let run = read_document(path)?;
             Config::like(&run).with_context(|| format!("cannot simulate {}", path.display()))?
         }
         (None, None, Some(flat)) => Config::flat(flat),
@@ -136,16 +139,28 @@ fn config(args: SimArgs) -> anyhow::Result<Config> {
     Ok(config)
 }
 
+fn parse_tokens_per_step(text: &str) -> Result<f64, String> {
+    let tokens = text
+        .parse::<f64>()
+        .ok()
+        .filter(|tokens| (1.0..=65.0).contains(tokens));
+    tokens.ok_or_else(|| "a number from 1 to 65".to_owned())
+}
+
 fn parse_flat(text: &str) -> Result<FlatSpeed, String> {
-    let wanted = "three numbers above 0, like 50,8,1: TTFT ms, time between tokens ms, tokens in \
-                  each event";
+    let wanted = "three numbers like 50,8,1: TTFT and time between tokens, from 0.001 to 1,000,000 ms, \
+                  and tokens in each event, from 1 to 64";
     let numbers: Vec<f64> = text
         .split(',')
         .map(|number| number.trim().parse::<f64>())
         .collect::<Result<_, _>>()
         .map_err(|_| wanted.to_owned())?;
     match numbers[..] {
-        [ttft_ms, tbt_ms, tokens] if ttft_ms > 0.0 && tbt_ms > 0.0 && tokens >= 1.0 => {
+        [ttft_ms, tbt_ms, tokens]
+            if FLAT_MS.contains(&ttft_ms)
+                && FLAT_MS.contains(&tbt_ms)
+                && FLAT_TOKENS.contains(&tokens) =>
+        {
             Ok(FlatSpeed {
                 ttft_ms,
                 tbt_ms,

@@ -158,7 +158,7 @@ fn places_that_cannot_be_written_are_found_before_anything_is_measured() {
     let server = SimProcess::start("127.0.0.1:0", &[]);
     let (folder, out) = folder();
     let nowhere = folder.path().join("no/such/folder/run.json");
-    run(&server.url, &nowhere, &[]).assert_refused(WRONG, &["cannot write", "--out"]);
+    run(&server.url, &nowhere, &[]).assert_refused(WRONG, &["is no folder", "--out"]);
     run(&server.url, folder.path(), &[]).assert_refused(WRONG, &["is a folder"]);
     run(&server.url, folder.path(), &["--force"]).assert_refused(WRONG, &["is a folder"]);
     let report = folder.path().join("no/such/report.html");
