@@ -154,7 +154,10 @@ mod tests {
         let document = folder.path().join("run.json");
         std::fs::write(&document, SMALLEST).expect("writes");
         let told = told(folder.path(), "run.json", Some("run.json"));
-        assert!(told.contains("is the run document or its samples"), "{told}");
+        assert!(
+            told.contains("is the run document or its samples"),
+            "{told}"
+        );
         assert_eq!(std::fs::read_to_string(&document).expect("reads"), SMALLEST);
     }
 }
