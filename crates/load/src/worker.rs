@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
 use bytes::Bytes;
-use document::{Micros, Outcome, RequestRole, RequestSample, TokenEvents};
+use document::{Micros, Outcome, RequestRole, RequestSample};
 use http::Method;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use hyper::body::Incoming;
@@ -95,22 +95,7 @@ impl Wave {
         cut: &CancellationToken,
     ) -> Read {
         let live = self.stream(stream);
-        let mut sample = RequestSample {
-            stream,
-            role: self.role,
-            connect_began_us: None,
-            connected_us: None,
-            sent_us: None,
-            first_answer_us: None,
-            closed_us: None,
-            outcome: Outcome::CutAtWindowEnd,
-            events: TokenEvents::default(),
-            usage: None,
-            counted_prompt_tokens: None,
-            counted_cached_tokens: None,
-            timings: None,
-            repetition: None,
-        };
+        let mut sample = RequestSample::unsent(stream, self.role);
         live.began(self.clock.now());
         let started = self.start(connection, &mut sample, live, body, cut).await;
         let read = match started {
