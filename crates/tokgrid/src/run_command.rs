@@ -58,7 +58,7 @@ pub struct RunArgs {
     /// Seed of the prompts [default: 0]
     #[arg(long, value_name = "N", help_heading = "Plan")]
     seed: Option<u64>,
-    /// Send each stream a sampling seed too; some engines sample slower then
+    /// Send each stream a sampling seed too; an engine may sample slower then
     #[arg(long, help_heading = "Plan")]
     stream_seeds: bool,
     /// Let the model end its answers
