@@ -2,3 +2,4 @@
 
 pub mod pages;
 pub mod report;
+pub mod words;

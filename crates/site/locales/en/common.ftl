@@ -1,0 +1,2 @@
+# The frame of every page.
+site-name = tokgrid

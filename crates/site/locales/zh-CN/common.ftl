@@ -1,0 +1,2 @@
+# 每个页面的框架。
+site-name = tokgrid

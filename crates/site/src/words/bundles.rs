@@ -1,0 +1,63 @@
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use fluent_bundle::concurrent::FluentBundle;
+use fluent_bundle::{FluentArgs, FluentResource};
+
+use super::Language;
+
+/// The areas of `locales/`, one file each in every language.
+macro_rules! areas {
+    ($language:literal) => {
+        [
+            include_str!(concat!("../../locales/", $language, "/common.ftl")),
+            include_str!(concat!("../../locales/", $language, "/run.ftl")),
+            include_str!(concat!("../../locales/", $language, "/lists.ftl")),
+            include_str!(concat!("../../locales/", $language, "/accounts.ftl")),
+            include_str!(concat!("../../locales/", $language, "/guide.ftl")),
+        ]
+    };
+}
+
+type Bundle = FluentBundle<FluentResource>;
+
+static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::English, areas!("en")));
+static CHINESE: LazyLock<Bundle> =
+    LazyLock::new(|| bundle(Language::SimplifiedChinese, areas!("zh-CN")));
+
+fn bundle(language: Language, sources: [&'static str; 5]) -> Bundle {
+    let tag = language.code().parse().unwrap_or_default();
+    let mut bundle = Bundle::new_concurrent(vec![tag]);
+    // Pages are not bidirectional; the marks would stand in copied text.
+    bundle.set_use_isolating(false);
+    for source in sources {
+        // What does not parse, or stands twice, is left out here and fails tests/words.rs.
+        let resource = match FluentResource::try_new(source.to_owned()) {
+            Ok(resource) | Err((resource, _)) => resource,
+        };
+        let _ = bundle.add_resource(resource);
+    }
+    bundle
+}
+
+/// The sentence called `key`; English where the language lacks it, the key itself
+/// where no language has it.
+pub(super) fn say(
+    language: Language,
+    key: &'static str,
+    arguments: Option<&FluentArgs<'_>>,
+) -> Cow<'static, str> {
+    let own: &'static Bundle = match language {
+        Language::English => &ENGLISH,
+        Language::SimplifiedChinese => &CHINESE,
+    };
+    [own, &*ENGLISH]
+        .into_iter()
+        .find_map(|bundle| {
+            let pattern = bundle.get_message(key)?.value()?;
+            let mut errors = Vec::new();
+            let said = bundle.format_pattern(pattern, arguments, &mut errors);
+            Some(Cow::Owned(said.into_owned()))
+        })
+        .unwrap_or(Cow::Borrowed(key))
+}
