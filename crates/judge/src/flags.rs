@@ -9,7 +9,7 @@ use crate::timeline::Timeline;
 const LOOPING_SHARE: f64 = 0.10;
 
 /// Answers overlap this much at most: one takes over as the other ends.
-const MAX_OVERLAP: f64 = 1.05;
+pub(crate) const MAX_OVERLAP: f64 = 1.05;
 
 /// All flags of a decode cell.
 pub(crate) fn of_decode(

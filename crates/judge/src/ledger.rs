@@ -4,7 +4,7 @@ use crate::decode::average_active;
 use crate::timeline::{Timeline, tokens_between};
 
 /// Counts may differ by this share of the engine's …
-const ALLOWED_SHARE: f64 = 0.01;
+pub(crate) const ALLOWED_SHARE: f64 = 0.01;
 /// … or by the tokens of this many engine steps.
 const ALLOWED_STEPS: f64 = 2.0;
 /// Drafted tokens may be counted past the limit before an answer ends.

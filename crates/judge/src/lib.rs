@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod decode;
+mod derived;
 mod drift;
 mod flags;
 mod ledger;
@@ -12,6 +13,7 @@ mod warmth;
 
 use document::{Cell, CellSamples, CellStatus, Phase};
 
+pub use derived::{DerivedFlag, add_derived_flags, derived_flags};
 pub use statistics::median;
 
 /// The cell that these samples make: figures, verdict and flags.

@@ -7,9 +7,9 @@ use crate::flags;
 use crate::statistics::{distribution, median, median_count};
 
 /// A cold prompt may still find this many tokens in the cache: a shared template.
-const COLD_TOKENS: u64 = 64;
+pub(crate) const COLD_TOKENS: u64 = 64;
 /// Or this share of the prompt.
-const COLD_SHARE: f64 = 0.01;
+pub(crate) const COLD_SHARE: f64 = 0.01;
 /// The first sample is an outlier when it took this much longer than the median of the rest.
 const OUTLIER_FACTOR: f64 = 1.25;
 /// The engine's own prefill time and ours may differ by this share before it is said.
