@@ -1,0 +1,120 @@
+use std::str::FromStr;
+
+use sqlx::AnyPool;
+use sqlx::any::AnyPoolOptions;
+
+use crate::StoreError;
+
+/// Readers of SQLite at once.
+const SQLITE_READERS: u32 = 4;
+/// Connections to PostgreSQL at once, of each of the two pools.
+const POSTGRES_CONNECTIONS: u32 = 8;
+
+/// Which database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// In a file of this machine.
+    Sqlite,
+    /// A server, which several sites can share.
+    Postgres,
+}
+
+/// `sqlite:PATH` or `postgres://…`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DatabaseUrl(String);
+
+impl FromStr for DatabaseUrl {
+    type Err = StoreError;
+
+    fn from_str(text: &str) -> Result<DatabaseUrl, StoreError> {
+        let known = ["sqlite:", "postgres://", "postgresql://"]
+            .into_iter()
+            .any(|scheme| text.len() > scheme.len() && text.starts_with(scheme));
+        if known {
+            Ok(DatabaseUrl(text.to_owned()))
+        } else {
+            Err(StoreError::Url(text.to_owned()))
+        }
+    }
+}
+
+impl DatabaseUrl {
+    /// Which database it names.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        if self.0.starts_with("sqlite:") {
+            Dialect::Sqlite
+        } else {
+            Dialect::Postgres
+        }
+    }
+}
+
+/// The registry's database. Cloning shares its connections.
+#[derive(Debug, Clone)]
+pub struct Store {
+    /// For reading.
+    pub(crate) read: AnyPool,
+    /// For writing: one connection on SQLite, which knows one writer at a time.
+    pub(crate) write: AnyPool,
+    pub(crate) dialect: Dialect,
+}
+
+impl Store {
+    /// Connects, makes a SQLite file that is not there, and brings the tables to
+    /// this version.
+    ///
+    /// # Errors
+    /// When the database cannot be reached or migrated.
+    pub async fn open(url: &DatabaseUrl) -> Result<Store, StoreError> {
+        sqlx::any::install_default_drivers();
+        let dialect = url.dialect();
+        let (readers, writers) = match dialect {
+            Dialect::Sqlite => (SQLITE_READERS, 1),
+            Dialect::Postgres => (POSTGRES_CONNECTIONS, POSTGRES_CONNECTIONS),
+        };
+        let write = pool(url, dialect, writers).await?;
+        match dialect {
+            Dialect::Sqlite => sqlx::migrate!("migrations/sqlite").run(&write).await?,
+            Dialect::Postgres => sqlx::migrate!("migrations/postgres").run(&write).await?,
+        }
+        let read = pool(url, dialect, readers).await?;
+        Ok(Store {
+            read,
+            write,
+            dialect,
+        })
+    }
+
+    /// Which database it is.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+}
+
+async fn pool(url: &DatabaseUrl, dialect: Dialect, most: u32) -> Result<AnyPool, StoreError> {
+    let options = AnyPoolOptions::new().max_connections(most);
+    let pool = match dialect {
+        Dialect::Sqlite => {
+            let separator = if url.0.contains('?') { '&' } else { '?' };
+            options
+                .after_connect(|connection, _| {
+                    Box::pin(async move {
+                        // FULL: what is acknowledged survives the machine, not only the process.
+                        sqlx::raw_sql(
+                            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+                             PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 10000;",
+                        )
+                        .execute(&mut *connection)
+                        .await?;
+                        Ok(())
+                    })
+                })
+                .connect(&format!("{}{separator}mode=rwc", url.0))
+                .await?
+        }
+        Dialect::Postgres => options.connect(&url.0).await?,
+    };
+    Ok(pool)
+}

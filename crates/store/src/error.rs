@@ -1,0 +1,30 @@
+/// Why the store could not do what was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The database refused, broke or could not be reached.
+    #[error("the database failed: {0}")]
+    Database(#[from] sqlx::Error),
+    /// A migration failed.
+    #[error("the database could not be brought to this version: {0}")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    /// The address of the database is not one.
+    #[error("`{0}` is no database: write sqlite:PATH or postgres://USER@HOST/NAME")]
+    Url(String),
+    /// A cursor that this store did not give.
+    #[error("`{0}` is no page of this list: leave `after` out for the first page")]
+    Cursor(String),
+    /// A run with this id is published with other content.
+    #[error("a run with the id {0} is published already, with other content")]
+    RunExists(String),
+    /// The idempotency key was used for another upload.
+    #[error("the idempotency key was used for another document")]
+    IdempotencyKeyReused,
+    /// What is stored does not read back.
+    #[error("what is stored of {what} is damaged: {why}")]
+    Damaged {
+        /// A run, a table.
+        what: String,
+        /// What is wrong.
+        why: String,
+    },
+}
