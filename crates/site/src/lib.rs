@@ -1,5 +1,15 @@
 #![doc = include_str!("../README.md")]
 
+pub mod accounts;
+mod api;
+mod files;
+mod frame;
 pub mod pages;
 pub mod report;
+mod routes;
+mod security;
+mod site;
+mod visitor;
 pub mod words;
+
+pub use site::{Importer, Site, SiteOptions, serve};

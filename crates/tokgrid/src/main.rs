@@ -5,6 +5,7 @@ mod launch;
 mod rejudge_command;
 mod report_command;
 mod run_command;
+mod serve_command;
 mod sim_command;
 mod terminal;
 
@@ -36,6 +37,8 @@ enum Command {
     Demo(demo_command::DemoArgs),
     /// Measures a server
     Run(Box<run_command::RunArgs>),
+    /// Serves the site of runs: pages, leaderboard, API
+    Serve(serve_command::ServeArgs),
     /// Simulates an inference engine, to measure without one
     Sim(Box<sim_command::SimArgs>),
     /// Writes a run document as one HTML file
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         match cli.command {
             Command::Demo(args) => demo_command::run(args).await,
             Command::Run(args) => run_command::run(*args).await,
+            Command::Serve(args) => serve_command::run(args).await,
             Command::Sim(args) => sim_command::run(*args).await,
             Command::Report(args) => report_command::run(&args),
             Command::Rejudge(args) => rejudge_command::run(&args),

@@ -1,3 +1,12 @@
-//! Pages, each a view model and the templates of its sections.
+//! What people see.
 
 pub mod run;
+
+use axum::Router;
+
+use crate::site::Site;
+
+/// Pages that anyone can read.
+pub(crate) fn routes() -> Router<Site> {
+    Router::new()
+}
