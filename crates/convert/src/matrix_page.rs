@@ -138,7 +138,10 @@ pub fn run_document(facts: &[u8], figures: &[u8]) -> Result<RunDocument, MatrixP
 
 fn cell(row: &Row) -> Result<Cell, MatrixPageError> {
     let (phase, total_tok_s) = match row.phase {
-        RowPhase::Prefill => (Phase::Prefill, prefill_tok_s(row)),
+        RowPhase::Prefill => (
+            Phase::Prefill,
+            prefill_tok_s(row.context_tokens, row.total_tok_s, row.ttft_ms),
+        ),
         RowPhase::SustainedDecode => (Phase::Decode, row.total_tok_s),
     };
     let status = match row.status {
@@ -166,12 +169,16 @@ fn cell(row: &Row) -> Result<Cell, MatrixPageError> {
 
 /// Pages write prompt tok/s of 10,000 and more rounded, as `18.5K`. Context ÷ TTFT
 /// is finer, and taken where it is written the same; else the page knows better.
-fn prefill_tok_s(row: &Row) -> Option<f64> {
-    let printed = row.total_tok_s?;
-    let Some(ttft_ms) = row.ttft_ms.filter(|ttft| *ttft > 0.0) else {
+pub(crate) fn prefill_tok_s(
+    context_tokens: u64,
+    printed: Option<f64>,
+    ttft_ms: Option<f64>,
+) -> Option<f64> {
+    let printed = printed?;
+    let Some(ttft_ms) = ttft_ms.filter(|ttft| *ttft > 0.0) else {
         return Some(printed);
     };
-    let tok_s = row.context_tokens as f64 / ttft_ms * MS_PER_S;
+    let tok_s = context_tokens as f64 / ttft_ms * MS_PER_S;
     let to_a_tenth = (tok_s * 10.0).round() / 10.0;
     let agrees = format::tok_s(to_a_tenth) == format::tok_s(printed)
         && format::tok_s_chart(to_a_tenth) == format::tok_s_chart(printed);
