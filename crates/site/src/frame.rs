@@ -7,6 +7,7 @@ use axum::http::header::SET_COOKIE;
 use axum::response::{Html, IntoResponse, Response};
 use store::StoreError;
 
+use crate::query::QueryError;
 use crate::site::Site;
 use crate::visitor::Visitor;
 use crate::words::{Language, Words};
@@ -91,6 +92,9 @@ pub enum PageError {
     /// The address asks for what cannot be: which parameter, and why.
     #[error("{0}")]
     BadRequest(String),
+    /// The address asks for what cannot be, of a list.
+    #[error(transparent)]
+    Query(#[from] QueryError),
     /// Only for people with an account, or with more rights.
     #[error("not allowed")]
     Forbidden,
@@ -113,9 +117,9 @@ impl PageError {
     fn status(&self) -> StatusCode {
         match self {
             PageError::NotFound => StatusCode::NOT_FOUND,
-            PageError::Store(StoreError::Cursor(_)) | PageError::BadRequest(_) => {
-                StatusCode::BAD_REQUEST
-            }
+            PageError::Store(StoreError::Cursor(_))
+            | PageError::BadRequest(_)
+            | PageError::Query(_) => StatusCode::BAD_REQUEST,
             PageError::Forbidden => StatusCode::FORBIDDEN,
             PageError::Store(_) | PageError::Template(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -127,12 +131,19 @@ impl PageError {
         let words = visitor.words;
         let status = self.status();
         let (title, explanation) = match self {
-            PageError::NotFound => (words.t("trouble-not-found"), words.t("trouble-not-found-why")),
+            PageError::NotFound => (
+                words.t("trouble-not-found"),
+                words.t("trouble-not-found-why"),
+            ),
             PageError::BadRequest(why) => (words.t("trouble-bad-request"), why.clone().into()),
-            PageError::Store(error @ StoreError::Cursor(_)) => {
-                (words.t("trouble-bad-request"), error.to_string().into())
+            PageError::Query(error) => (words.t("trouble-bad-request"), error.said(words).into()),
+            PageError::Store(StoreError::Cursor(_)) => {
+                (words.t("trouble-bad-request"), words.t("query-cursor"))
             }
-            PageError::Forbidden => (words.t("trouble-forbidden"), words.t("trouble-forbidden-why")),
+            PageError::Forbidden => (
+                words.t("trouble-forbidden"),
+                words.t("trouble-forbidden-why"),
+            ),
             PageError::Store(_) | PageError::Template(_) => {
                 tracing::error!(error = %self, page = visitor.here, "a page failed");
                 (words.t("trouble-broken"), words.t("trouble-broken-why"))

@@ -5,6 +5,7 @@ mod api;
 mod files;
 mod frame;
 pub mod pages;
+pub mod query;
 pub mod report;
 mod routes;
 mod security;
