@@ -4,6 +4,7 @@ use askama::Template;
 use document::RunDocument;
 
 use crate::pages::run::RunPage;
+use crate::words::Words;
 
 /// The style of all pages, put into the file.
 const STYLE: &str = include_str!("../templates/style.css");
@@ -31,19 +32,22 @@ struct Report {
     script: &'static str,
     script_hash: &'static str,
     writer_version: &'static str,
+    written_by: String,
 }
 
-/// Writes `run` as one self-contained HTML file.
+/// Writes `run` as one self-contained HTML file, in the language of `words`.
 ///
 /// # Errors
 /// [`ReportError::Template`] when a template fails, which no document should cause.
-pub fn render(run: &RunDocument) -> Result<String, ReportError> {
+pub fn render(run: &RunDocument, words: Words) -> Result<String, ReportError> {
+    let writer_version = env!("CARGO_PKG_VERSION");
     let report = Report {
-        page: RunPage::of(run),
+        page: RunPage::of(run, words),
         style: STYLE,
         script: SCRIPT,
         script_hash: SCRIPT_HASH,
-        writer_version: env!("CARGO_PKG_VERSION"),
+        writer_version,
+        written_by: words.with("run-footer", &[("version", writer_version.into())]),
     };
     Ok(report.render()?)
 }

@@ -9,13 +9,10 @@
 mod common;
 
 use common::{
-    NAMES, Page, decode_cell, every_percentile, example_run, failed_cell, flagged, raw, run_of,
-    selector, words,
+    NAMES, Page, decode_cell, example_run, failed_cell, flagged, full_run, raw, run_of, selector,
+    words,
 };
-use document::{
-    CacheProof, Cell, CellStatus, FlagName, RunDocument, RunEvent, Source, TimestampSource,
-    TokenLedger, TokenSource,
-};
+use document::{Cell, CellStatus, FlagName, RunDocument, RunEvent, Source};
 
 /// Largest report of a full matrix, bytes.
 const MAX_REPORT_BYTES: usize = 150 * 1024;
@@ -132,34 +129,6 @@ fn every_link_within_the_page_leads_somewhere() {
     for link in links {
         page.one(link.attr("href").expect("href"));
     }
-}
-
-/// A full matrix of which everything is known: the largest report there is.
-fn full_run() -> RunDocument {
-    let mut run = example_run(NAMES[1]);
-    for cell in &mut run.cells {
-        cell.ttft_ms = Some(every_percentile(106_315.0));
-        cell.tbt_ms = Some(every_percentile(26.2));
-        cell.chunk_gap_ms = Some(every_percentile(126.2));
-        cell.total_tok_s = Some(1335.7);
-        cell.total_tok_s_ci95 = Some([1330.1, 1340.2]);
-        cell.per_request_tok_s = Some(184.7);
-        cell.status = CellStatus::Valid;
-        cell.prompt_tokens = Some(1_043_456);
-        cell.cached_tokens = Some(1_043_440);
-        cell.cache_proof = Some(CacheProof::Proved);
-        cell.token_source = Some(TokenSource::ContinuousUsage);
-        cell.timestamp_source = Some(TimestampSource::Kernel);
-        cell.waiting_at_end = Some(0);
-        cell.failed = Some(0);
-        cell.kv_used_peak = Some(0.93);
-        cell.token_ledger = Some(TokenLedger {
-            client_tokens: Some(39_844.0),
-            engine_tokens: Some(39_851.4),
-            ..TokenLedger::default()
-        });
-    }
-    run
 }
 
 #[test]

@@ -9,6 +9,7 @@ use document::{Launch, LaunchProvenance, Plan};
 use load::prompt::{self, Prose};
 use load::{Patience, RunOptions, TargetOptions};
 use simulator::{Config, Simulator};
+use site::words::Words;
 
 use crate::terminal::{self, Mode};
 use crate::{EXIT_SERVER, fail_with, report_command, run_command};
@@ -59,7 +60,7 @@ pub async fn run(args: DemoArgs) -> anyhow::Result<ExitCode> {
     };
     let code = run_command::conclude(&outcome, mode, &out)?;
     let report = args.out.join("report.html");
-    report_command::write(&outcome.document, &report)?;
+    report_command::write(&outcome.document, &report, Words::default())?;
     report_command::say_where(&report)?;
     terminal::print(&format!(
         "\nThis was a simulated server at {SPEED:.0} times its speed: {SPEED:.0} times the tok/s and a tenth of\n\

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use document::RunDocument;
 use load::recorder;
+use site::words::{Language, Words};
 
 use crate::terminal;
 
@@ -21,6 +22,17 @@ pub struct ReportArgs {
     /// Where to write the page [default: beside the document, with the ending .html]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Language of the page: en or zh-CN
+    #[arg(long, value_name = "LANGUAGE", default_value_t, value_parser = language)]
+    lang: Language,
+}
+
+/// A language the page can be written in.
+fn language(code: &str) -> Result<Language, String> {
+    Language::from_code(code).ok_or_else(|| {
+        let codes = Language::ALL.map(Language::code).join(" or ");
+        format!("no page is written in it; give {codes}")
+    })
 }
 
 /// Reads, renders, writes, and says where the page is.
@@ -41,7 +53,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
             out.display()
         );
     }
-    write(&document, &out)?;
+    write(&document, &out, Words::of(args.lang))?;
     say_where(&out)?;
     Ok(ExitCode::SUCCESS)
 }
@@ -50,8 +62,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<ExitCode> {
 ///
 /// # Errors
 /// When the page cannot be rendered or written.
-pub fn write(document: &RunDocument, out: &Path) -> anyhow::Result<()> {
-    let html = site::report::render(document).context("writing the page")?;
+pub fn write(document: &RunDocument, out: &Path, words: Words) -> anyhow::Result<()> {
+    let html = site::report::render(document, words).context("writing the page")?;
     std::fs::write(out, html).with_context(|| {
         format!(
             "{} cannot be written; give a file in a folder that exists with --out",
@@ -108,6 +120,7 @@ mod tests {
         run(&ReportArgs {
             document: folder.join(document),
             out: out.map(|out| folder.join(out)),
+            lang: Language::English,
         })
     }
 

@@ -10,6 +10,7 @@ use document::{CellStatus, Launch, Plan, RunDocument, parse_context_tokens};
 use load::prompt::{self, Prose};
 use load::recorder;
 use load::{Interruption, Patience, RunError, RunOptions, RunOutcome, TargetOptions};
+use site::words::Words;
 use tokio_util::sync::CancellationToken;
 
 use crate::terminal::{self, Mode};
@@ -207,7 +208,7 @@ pub async fn run(args: RunArgs) -> anyhow::Result<ExitCode> {
         Ok(outcome) => {
             let code = conclude(&outcome, mode, &out)?;
             if let Some(report) = report {
-                report_command::write(&outcome.document, &report)?;
+                report_command::write(&outcome.document, &report, Words::default())?;
                 if mode != Mode::Json {
                     report_command::say_where(&report)?;
                 }

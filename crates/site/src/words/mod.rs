@@ -4,7 +4,9 @@
 //! template or a module names and a language lacks fails `tests/words.rs`.
 
 mod bundles;
+mod form;
 mod language;
+mod nouns;
 
 use std::borrow::Cow;
 
@@ -12,7 +14,11 @@ use fluent_bundle::FluentArgs;
 pub use fluent_bundle::FluentValue;
 use jiff::Timestamp;
 
+pub use form::Form;
 pub use language::Language;
+
+/// What is said: nearly always static, so that saying it copies nothing.
+pub type Said = Cow<'static, str>;
 
 /// The words of one language. Copied freely: it is a name, the words are static.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -27,6 +33,13 @@ impl Words {
         Words { language }
     }
 
+    /// Whether texts in English, such as a flag's evidence, are in another language
+    /// than the page and have to be marked.
+    #[must_use]
+    pub fn are_foreign(&self) -> bool {
+        self.language != Language::English
+    }
+
     /// The language these words are in.
     #[must_use]
     pub fn language(&self) -> Language {
@@ -36,7 +49,7 @@ impl Words {
     /// The sentence called `key`, which takes no values. A key that no language
     /// has is shown as it is.
     #[must_use]
-    pub fn t(&self, key: &'static str) -> Cow<'static, str> {
+    pub fn t(&self, key: &'static str) -> Said {
         bundles::say(self.language, key, None)
     }
 
@@ -50,6 +63,12 @@ impl Words {
             arguments.set(*name, value.clone());
         }
         bundles::say(self.language, key, Some(&arguments)).into_owned()
+    }
+
+    /// The sentence called `key`, to be filled many times with texts for `names`.
+    #[must_use]
+    pub fn form(&self, key: &'static str, names: &[&'static str]) -> Form {
+        Form::of(*self, key, names)
     }
 
     /// A day: `1 Dec 2026`, `2026年12月1日`. UTC.

@@ -3,8 +3,14 @@
 // A failed expectation is a failed test, in its helpers too.
 #![allow(clippy::expect_used, clippy::panic)]
 
-use document::{Cell, CellKey, CellStatus, Distribution, Flag, FlagName, Phase, RunDocument};
+use askama::Template as _;
+use document::{
+    CacheProof, Cell, CellKey, CellStatus, Distribution, Flag, FlagName, Phase, RunDocument,
+    TimestampSource, TokenLedger, TokenSource,
+};
 use scraper::{ElementRef, Html, Selector};
+use site::pages::run::{RunLinks, RunPage, Sort};
+use site::words::{Language, Words};
 
 /// The example runs.
 pub const NAMES: [&str; 2] = [
@@ -24,7 +30,27 @@ pub fn example_run(name: &str) -> RunDocument {
         .expect("a run document")
 }
 
-/// A rendered report, parsed.
+/// A page of the registry as it stands in its frame: the sections alone.
+#[derive(askama::Template)]
+#[template(
+    ext = "html",
+    source = r#"<!doctype html><html lang="{{ page.words.language() }}"><head><title>{{ page.title.in_one_line() }}</title></head><body><nav>{% include "run/contents.html" %}</nav><main>{% include "run/sections.html" %}</main></body></html>"#
+)]
+struct Registry {
+    page: RunPage,
+}
+
+/// The addresses that the registry gives a run.
+pub fn links_of(run: &RunDocument) -> RunLinks {
+    RunLinks {
+        permalink: format!("https://example.org/runs/{}", run.id),
+        csv: format!("/runs/{}/measurements.csv", run.id),
+        json: format!("/api/v1/runs/{}", run.id),
+        kept: String::new(),
+    }
+}
+
+/// A rendered report or page of the registry, parsed.
 pub struct Page {
     /// The file as it is written.
     pub text: String,
@@ -32,9 +58,32 @@ pub struct Page {
 }
 
 impl Page {
-    /// The report of a run.
+    /// The report of a run, in English.
     pub fn of(run: &RunDocument) -> Page {
-        let text = site::report::render(run).expect("renders");
+        Page::in_language(run, Language::English)
+    }
+
+    /// The report of a run.
+    pub fn in_language(run: &RunDocument, language: Language) -> Page {
+        Page::read(site::report::render(run, Words::of(language)).expect("renders"))
+    }
+
+    /// The registry's page of a run.
+    pub fn of_registry(run: &RunDocument, language: Language, sort: Option<Sort>) -> Page {
+        let page = RunPage::for_registry(run, Words::of(language), &links_of(run), sort);
+        Page::read(Registry { page }.render().expect("renders"))
+    }
+
+    /// The report and the registry's page of an example run.
+    pub fn both_of_example(name: &str) -> [Page; 2] {
+        let run = example_run(name);
+        [
+            Page::of(&run),
+            Page::of_registry(&run, Language::English, None),
+        ]
+    }
+
+    fn read(text: String) -> Page {
         let html = Html::parse_document(&text);
         assert!(
             html.errors
@@ -194,4 +243,32 @@ pub fn run_of(cells: Vec<Cell>) -> RunDocument {
         finished_at: Some("2026-12-01T10:12:00Z".to_owned()),
         ..empty_run()
     }
+}
+
+/// A full matrix of which everything is known: the largest report there is.
+pub fn full_run() -> RunDocument {
+    let mut run = example_run(NAMES[1]);
+    for cell in &mut run.cells {
+        cell.ttft_ms = Some(every_percentile(106_315.0));
+        cell.tbt_ms = Some(every_percentile(26.2));
+        cell.chunk_gap_ms = Some(every_percentile(126.2));
+        cell.total_tok_s = Some(1335.7);
+        cell.total_tok_s_ci95 = Some([1330.1, 1340.2]);
+        cell.per_request_tok_s = Some(184.7);
+        cell.status = CellStatus::Valid;
+        cell.prompt_tokens = Some(1_043_456);
+        cell.cached_tokens = Some(1_043_440);
+        cell.cache_proof = Some(CacheProof::Proved);
+        cell.token_source = Some(TokenSource::ContinuousUsage);
+        cell.timestamp_source = Some(TimestampSource::Kernel);
+        cell.waiting_at_end = Some(0);
+        cell.failed = Some(0);
+        cell.kv_used_peak = Some(0.93);
+        cell.token_ledger = Some(TokenLedger {
+            client_tokens: Some(39_844.0),
+            engine_tokens: Some(39_851.4),
+            ..TokenLedger::default()
+        });
+    }
+    run
 }

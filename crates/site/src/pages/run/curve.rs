@@ -3,6 +3,7 @@ use document::{Cell, format};
 
 use super::grid::Grid;
 use super::shown::{trusted_per_request_tok_s, trusted_total_tok_s};
+use crate::words::{Form, Words};
 
 /// Size of the picture and of its plot, in the picture's own units.
 const WIDTH: f64 = 520.0;
@@ -24,12 +25,19 @@ const SHAPES: [&str; 4] = [
     "M0-3.6L3.5 2.7H-3.5z",
 ];
 
+/// What the words of a point name.
+const POINT: [&str; 4] = ["context", "concurrency", "total", "each"];
+
 /// Total tok/s against tok/s of one request, a line for each context.
 #[derive(Debug, Template)]
 #[template(path = "run/curve.html")]
 pub struct Curve {
+    /// The page's words.
+    pub words: Words,
     /// The viewBox.
     pub view_box: String,
+    /// Shapes of the points, as path data around 0,0.
+    pub shapes: [&'static str; 4],
     /// Left end of the grid lines.
     pub left: f64,
     /// Right end of the grid lines.
@@ -68,8 +76,8 @@ pub struct Line {
     pub path: String,
     /// The cells.
     pub points: Vec<Point>,
-    /// The shape of its points, at 0,0.
-    pub shape: &'static str,
+    /// Which of the shapes its points have.
+    pub shape: usize,
 }
 
 /// A cell.
@@ -84,21 +92,24 @@ pub struct Point {
 }
 
 impl Curve {
-    pub(crate) fn of(grid: &Grid) -> Option<Curve> {
+    pub(crate) fn of(grid: &Grid, words: Words) -> Option<Curve> {
         let x_axis = Axis::up_to(largest(grid, trusted_per_request_tok_s)?, LEFT, RIGHT);
         let y_axis = Axis::up_to(largest(grid, trusted_total_tok_s)?, BOTTOM, TOP);
+        let form = words.form("run-curve-point", &POINT);
         let lines: Vec<Line> = grid
             .contexts
             .iter()
             .enumerate()
-            .filter_map(|(at, tokens)| line(grid, at, *tokens, &x_axis, &y_axis))
+            .filter_map(|(at, tokens)| line(grid, at, *tokens, [&x_axis, &y_axis], &form))
             .collect();
         // One point is no curve.
         if lines.iter().all(|line| line.points.len() < 2) {
             return None;
         }
         Some(Curve {
+            words,
             view_box: format!("0 0 {WIDTH} {HEIGHT}"),
+            shapes: SHAPES,
             left: LEFT,
             right: RIGHT,
             x_labels_y: BOTTOM + 16.0,
@@ -117,7 +128,13 @@ fn largest(grid: &Grid, of: fn(&Cell) -> Option<f64>) -> Option<f64> {
         .max_by(f64::total_cmp)
 }
 
-fn line(grid: &Grid, at: usize, context_tokens: u64, x: &Axis, y: &Axis) -> Option<Line> {
+fn line(
+    grid: &Grid,
+    at: usize,
+    context_tokens: u64,
+    [x, y]: [&Axis; 2],
+    form: &Form,
+) -> Option<Line> {
     let context = format::context(context_tokens);
     let points: Vec<Point> = grid
         .valid_decode_cells()
@@ -128,12 +145,12 @@ fn line(grid: &Grid, at: usize, context_tokens: u64, x: &Axis, y: &Axis) -> Opti
             Some(Point {
                 x: written(x.place(each)),
                 y: written(y.place(all)),
-                words: format!(
-                    "{context}, {} at once: {} tok/s, {} per request",
-                    cell.concurrency,
-                    format::tok_s(all),
-                    format::tok_s(each)
-                ),
+                words: form.fill(&[
+                    &context,
+                    &cell.concurrency.to_string(),
+                    &format::tok_s(all),
+                    &format::tok_s(each),
+                ]),
             })
         })
         .collect();
@@ -142,7 +159,7 @@ fn line(grid: &Grid, at: usize, context_tokens: u64, x: &Axis, y: &Axis) -> Opti
         colour: colour(at, grid.contexts.len()),
         path: path.join(" "),
         points,
-        shape: SHAPES[at % SHAPES.len()],
+        shape: at % SHAPES.len(),
         context,
     })
 }

@@ -3,6 +3,7 @@ use document::{Hardware, PromptSharing, RunDocument, format};
 
 use super::title::moment;
 use super::words::known;
+use crate::words::{Said, Words};
 
 /// Hardware, engine, run. A field without a value is left out, and a group without fields.
 #[derive(Debug, Template)]
@@ -16,7 +17,7 @@ pub struct Facts {
 #[derive(Debug)]
 pub struct FactGroup {
     /// What they are of.
-    pub title: &'static str,
+    pub title: Said,
     /// In the pages' order, ours after theirs.
     pub facts: Vec<Fact>,
 }
@@ -25,24 +26,24 @@ pub struct FactGroup {
 #[derive(Debug)]
 pub struct Fact {
     /// What it is called.
-    pub label: &'static str,
+    pub label: Said,
     /// What it is.
-    pub value: String,
+    pub value: Said,
 }
 
 impl Facts {
-    pub(crate) fn of(run: &RunDocument) -> Facts {
+    pub(crate) fn of(run: &RunDocument, words: Words) -> Facts {
         let groups = [
-            ("Hardware", hardware(&run.hardware)),
-            ("Engine", engine(run)),
-            ("Run", settings(run)),
+            ("run-hardware", hardware(&run.hardware, words)),
+            ("run-engine", engine(run, words)),
+            ("run-run", settings(run, words)),
         ];
         Facts {
             groups: groups
                 .into_iter()
                 .map(|(title, fields)| FactGroup {
-                    title,
-                    facts: with_values(fields),
+                    title: words.t(title),
+                    facts: with_values(fields, words),
                 })
                 .filter(|group| !group.facts.is_empty())
                 .collect(),
@@ -50,26 +51,64 @@ impl Facts {
     }
 }
 
-type Field = (&'static str, Option<String>);
+/// The key of a label, and what stands beside it.
+type Field = (&'static str, Option<Said>);
 
-fn with_values(fields: Vec<Field>) -> Vec<Fact> {
+fn with_values(fields: Vec<Field>, words: Words) -> Vec<Fact> {
     fields
         .into_iter()
-        .filter_map(|(label, value)| value.map(|value| Fact { label, value }))
+        .filter_map(|(label, value)| {
+            value.map(|value| Fact {
+                label: words.t(label),
+                value,
+            })
+        })
         .collect()
 }
 
-fn hardware(hardware: &Hardware) -> Vec<Field> {
-    let text = |field: &Option<String>| known(field.as_deref());
+/// A text of the document as it is.
+fn text(field: &Option<String>) -> Option<Said> {
+    known(field.as_deref()).map(Said::Owned)
+}
+
+/// A text of the document; in the page's words where its meaning is fixed.
+fn meant(field: &Option<String>, words: Words) -> Option<Said> {
+    let said = known(field.as_deref())?;
+    Some(match said.as_str() {
+        "Discrete GPU" => words.t("run-value-discrete-gpu"),
+        "Unified memory" => words.t("run-value-unified-memory"),
+        "CPU only" => words.t("run-value-cpu-only"),
+        Hardware::SIMULATED => words.t("run-value-simulated-engine"),
+        "Fixed duration" => words.t("run-value-fixed-duration"),
+        "Measured during decode warm-up" => words.t("run-value-decode-warm-up"),
+        "Separate cold samples" => words.t("run-value-cold-samples"),
+        _ => said.into(),
+    })
+}
+
+fn shown(key: &'static str, count: u64, words: Words) -> Said {
+    words
+        .with(key, &[("shown", format::count(count).into())])
+        .into()
+}
+
+fn number(value: impl ToString) -> Said {
+    Said::Owned(value.to_string())
+}
+
+fn hardware(hardware: &Hardware, words: Words) -> Vec<Field> {
     vec![
-        ("Type", text(&hardware.kind)),
-        ("GPU", text(&hardware.gpu)),
-        ("GPU count", hardware.gpu_count.map(|n| n.to_string())),
-        ("VRAM", vram(hardware)),
-        ("CPU", text(&hardware.cpu)),
-        ("Memory", hardware.ram_gb.map(format::gigabytes)),
-        ("OS", text(&hardware.os)),
-        ("Driver", text(&hardware.driver)),
+        ("run-hardware-type", meant(&hardware.kind, words)),
+        ("run-gpu", text(&hardware.gpu)),
+        ("run-gpu-count", hardware.gpu_count.map(number)),
+        ("run-vram", vram(hardware).map(Said::Owned)),
+        ("run-cpu", text(&hardware.cpu)),
+        (
+            "run-memory",
+            hardware.ram_gb.map(format::gigabytes).map(Said::Owned),
+        ),
+        ("run-os", text(&hardware.os)),
+        ("run-driver", text(&hardware.driver)),
     ]
 }
 
@@ -90,74 +129,67 @@ fn vram(hardware: &Hardware) -> Option<String> {
     }
 }
 
-fn engine(run: &RunDocument) -> Vec<Field> {
+fn engine(run: &RunDocument, words: Words) -> Vec<Field> {
     let engine = &run.engine;
-    let text = |field: &Option<String>| known(field.as_deref());
-    let tokens = |count: Option<u64>| count.map(|count| format!("{} tokens", format::count(count)));
+    let tokens = |count: Option<u64>| count.map(|count| shown("run-tokens", count, words));
+    let at_once = engine
+        .max_num_seqs
+        .map(|count| shown("run-requests", u64::from(count), words));
     vec![
-        ("Engine", text(&engine.name)),
-        ("Version", text(&engine.version)),
-        ("Quantization", text(&engine.quantization)),
-        ("Backend", text(&engine.backend)),
-        ("Repository", text(&engine.repository)),
-        ("Build", text(&engine.build)),
-        ("Commit", text(&engine.commit)),
-        ("Longest sequence", tokens(engine.max_model_len)),
-        (
-            "Runs at once",
-            engine
-                .max_num_seqs
-                .map(|count| format!("{} requests", format::count(u64::from(count)))),
-        ),
-        ("KV cache", tokens(engine.kv_cache_tokens)),
+        ("run-engine", text(&engine.name)),
+        ("run-version", text(&engine.version)),
+        ("run-quantization", text(&engine.quantization)),
+        ("run-backend", text(&engine.backend)),
+        ("run-repository", text(&engine.repository)),
+        ("run-build", text(&engine.build)),
+        ("run-commit", text(&engine.commit)),
+        ("run-longest-sequence", tokens(engine.max_model_len)),
+        ("run-runs-at-once", at_once),
+        ("run-kv-cache", tokens(engine.kv_cache_tokens)),
     ]
 }
 
-fn settings(run: &RunDocument) -> Vec<Field> {
+fn settings(run: &RunDocument, words: Words) -> Vec<Field> {
     let settings = &run.settings;
-    let text = |field: &Option<String>| known(field.as_deref());
     let served = text(&run.model.served_name);
     let id = text(&run.model.id).filter(|id| Some(id) != served.as_ref());
+    let yes_or_no = |is_so: bool| words.t(if is_so { "run-yes" } else { "run-no" });
+    let tokens = |count: u64| shown("run-tokens", count, words);
+    let when = |at: &Option<String>| at.as_deref().map(moment).map(Said::Owned);
     vec![
-        ("Served model", served),
-        ("Revision", text(&run.model.revision)),
-        ("Benchmark tool", tool(run)),
-        ("Decode test", text(&settings.decode_test)),
-        ("Prefill mode", text(&settings.prefill_mode)),
-        ("Time per measurement", settings.window_s.map(plain_seconds)),
+        ("run-served-model", served),
+        ("run-revision", text(&run.model.revision)),
+        ("run-benchmark-tool", tool(run).map(Said::Owned)),
+        ("run-decode-test", meant(&settings.decode_test, words)),
+        ("run-prefill-mode", meant(&settings.prefill_mode, words)),
         (
-            "Max output",
-            settings
-                .max_output_tokens
-                .map(|count| format!("{} tokens", format::count(count))),
+            "run-window",
+            settings.window_s.map(plain_seconds).map(Said::Owned),
         ),
-        ("Model", id),
-        ("Prompts", prompts(run)),
+        ("run-max-output", settings.max_output_tokens.map(tokens)),
+        ("run-model", id),
+        ("run-prompts", prompts(run, words)),
         (
-            "Prefill samples",
+            "run-prefill-samples",
             settings
                 .prefill_samples
                 .filter(|samples| *samples > 1)
-                .map(|samples| samples.to_string()),
+                .map(number),
         ),
-        ("API", text(&settings.api)),
-        ("Seed", settings.seed.map(|seed| seed.to_string())),
-        ("Seeds of streams", settings.stream_seeds.map(yes_or_no)),
-        ("Ignore EOS", settings.ignore_eos.map(yes_or_no)),
+        ("run-api", text(&settings.api)),
+        ("run-seed", settings.seed.map(number)),
+        ("run-stream-seeds", settings.stream_seeds.map(yes_or_no)),
+        ("run-ignore-eos", settings.ignore_eos.map(yes_or_no)),
         (
-            "Shared prompts in the KV cache",
+            "run-shared-prompts",
             settings
                 .count_shared_prompt_once
                 .filter(|once| *once)
-                .map(|_| "counted once".to_owned()),
+                .map(|_| words.t("run-counted-once")),
         ),
-        ("Started", run.started_at.as_deref().map(moment)),
-        ("Finished", run.finished_at.as_deref().map(moment)),
+        ("run-started", when(&run.started_at)),
+        ("run-finished", when(&run.finished_at)),
     ]
-}
-
-fn yes_or_no(is_so: bool) -> String {
-    if is_so { "yes" } else { "no" }.to_owned()
 }
 
 /// `llm-inference-bench v0.8.0`.
@@ -169,15 +201,16 @@ fn tool(run: &RunDocument) -> Option<String> {
     })
 }
 
-fn prompts(run: &RunDocument) -> Option<String> {
+fn prompts(run: &RunDocument, words: Words) -> Option<Said> {
     let source = known(run.settings.prompt_source.as_deref());
-    let sharing = run.settings.prompt_sharing.map(|sharing| match sharing {
-        PromptSharing::Shared => "shared by all requests",
-    });
-    match (source, sharing) {
-        (Some(source), Some(sharing)) => Some(format!("{source}; {sharing}")),
-        (Some(source), None) => Some(source),
-        (None, Some(sharing)) => Some(sharing.to_owned()),
+    match (source, run.settings.prompt_sharing) {
+        (Some(source), Some(PromptSharing::Shared)) => Some(
+            words
+                .with("run-prompts-source-shared", &[("source", source.into())])
+                .into(),
+        ),
+        (Some(source), None) => Some(source.into()),
+        (None, Some(PromptSharing::Shared)) => Some(words.t("run-prompts-shared")),
         (None, None) => None,
     }
 }

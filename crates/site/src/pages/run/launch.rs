@@ -2,13 +2,16 @@ use askama::Template;
 use document::{LaunchProvenance, RunDocument};
 
 use super::words::known;
+use crate::words::{Said, Words};
 
 /// How the server was started, and how that is known.
 #[derive(Debug, Template)]
 #[template(path = "run/launch.html")]
 pub struct LaunchSection {
+    /// The page's words.
+    pub words: Words,
     /// How the command is known, a sentence.
-    pub provenance: &'static str,
+    pub provenance: Said,
     /// A word on it.
     pub note: Option<String>,
     /// The command as it stands in the document, in the parts between which a line
@@ -18,26 +21,17 @@ pub struct LaunchSection {
 }
 
 impl LaunchSection {
-    pub(crate) fn of(run: &RunDocument) -> LaunchSection {
+    pub(crate) fn of(run: &RunDocument, words: Words) -> LaunchSection {
         let command = known(run.launch.command.as_deref());
         LaunchSection {
-            provenance: match (run.launch.provenance, command.is_some()) {
-                (_, false) => {
-                    "Unknown: how the server was started was neither captured nor provided."
-                }
-                (LaunchProvenance::Captured, true) => {
-                    "Captured: read from the server's running process."
-                }
-                (LaunchProvenance::Provided, true) => {
-                    "Provided: given with the run, not read from the server's running process."
-                }
-                (LaunchProvenance::Reconstructed, true) => {
-                    "Reconstructed: put together afterwards, not read from the server's running process."
-                }
-                (LaunchProvenance::Unknown, true) => {
-                    "Unknown: where this command comes from was not recorded."
-                }
-            },
+            words,
+            provenance: words.t(match (run.launch.provenance, command.is_some()) {
+                (_, false) => "run-launch-none",
+                (LaunchProvenance::Captured, true) => "run-launch-captured",
+                (LaunchProvenance::Provided, true) => "run-launch-provided",
+                (LaunchProvenance::Reconstructed, true) => "run-launch-reconstructed",
+                (LaunchProvenance::Unknown, true) => "run-launch-unknown",
+            }),
             note: known(run.launch.note.as_deref()),
             command: command.map(parts).unwrap_or_default(),
         }

@@ -1,10 +1,11 @@
 use askama::Template;
-use document::{Cell, CellStatus, Figure, format};
+use document::{Cell, CellStatus, Figure, Phase, format};
 
 use super::grid::Grid;
-use super::heat::Scale;
+use super::heat::{CLASSES, Scale};
 use super::shown::{Shown, trusted_per_request_tok_s, trusted_total_tok_s, ttft};
-use super::words::{TTFT_SENTENCE, status_sentences};
+use super::words::status_sentences;
+use crate::words::{Form, Said, Words};
 
 /// Width of the column of contexts, px.
 const HEAD_WIDTH_PX: usize = 76;
@@ -15,14 +16,16 @@ const COLUMN_WIDTH_PX: usize = 106;
 #[derive(Debug, Template)]
 #[template(path = "run/heat_map.html")]
 pub struct HeatMap {
+    /// The page's words.
+    pub words: Words,
     /// Anchor of the section.
     pub id: &'static str,
     /// Heading.
-    pub title: &'static str,
+    pub title: Said,
     /// The line under the heading.
-    pub lead: &'static str,
+    pub lead: Said,
     /// What the table is, for those who do not see it.
-    pub caption: &'static str,
+    pub caption: Said,
     /// Requests at once.
     pub columns: Vec<String>,
     /// Width under which the table scrolls inside itself, px.
@@ -32,7 +35,7 @@ pub struct HeatMap {
     /// The colours' ends.
     pub legend: Option<Legend>,
     /// Paragraphs under the map.
-    pub sentences: Vec<String>,
+    pub sentences: Vec<Said>,
 }
 
 /// A context's cells.
@@ -50,11 +53,11 @@ pub enum HeatCell {
     /// Has a figure.
     Measured {
         /// Class of the colour; `plain` for a figure that is not compared.
-        class: String,
+        class: &'static str,
         /// The figure.
         figure: Shown,
         /// Words under it, where so: `Requests queued`, names of flags.
-        words: Vec<String>,
+        words: Vec<Said>,
         /// The small figure.
         small: Option<Shown>,
     },
@@ -63,7 +66,7 @@ pub enum HeatCell {
         /// Class of the pattern.
         class: &'static str,
         /// What it is.
-        words: &'static str,
+        words: Said,
         /// Why, where known.
         why: Option<String>,
     },
@@ -76,72 +79,90 @@ pub struct Legend {
     pub low: String,
     /// Figure of the deepest colour.
     pub high: String,
-    /// Colour steps.
-    pub steps: Vec<u32>,
+    /// Classes of the colours, pale to deep.
+    pub steps: &'static [&'static str],
 }
 
 /// What differs between the maps.
 struct Kind {
+    id: &'static str,
+    title: Said,
+    lead: Said,
+    caption: Said,
     figure: Figure,
     /// The figure a cell shows, not struck.
     trusted: fn(&Cell) -> Option<f64>,
     /// The figure a cell shows, whatever it is worth.
     written: fn(&Cell) -> Option<f64>,
-    small: fn(&Grid, &Cell) -> Option<Shown>,
+    small: Small,
+}
+
+/// The small figure under a figure.
+enum Small {
+    /// TTFT, and what it is called.
+    Ttft(Said),
+    /// How total tok/s scales with requests.
+    Scaling(Form),
+}
+
+impl Small {
+    fn of(&self, grid: &Grid, cell: &Cell) -> Option<Shown> {
+        match self {
+            Small::Ttft(name) => ttft(cell).map(|mut text| {
+                text.push(' ');
+                text.push_str(name);
+                Shown::of(cell, Figure::Ttft, Some(text))
+            }),
+            Small::Scaling(form) => scaling_percent(grid, cell).map(|percent| Shown {
+                text: form.fill(&[&format!("{percent:.0}")]),
+                is_struck: false,
+            }),
+        }
+    }
 }
 
 /// "Sustained decode": total tok/s and TTFT.
-pub(crate) fn total(grid: &Grid) -> Option<HeatMap> {
+pub(crate) fn total(grid: &Grid, words: Words) -> Option<HeatMap> {
     let kind = Kind {
+        id: "decode",
+        title: words.phase(Phase::Decode),
+        lead: words.t("run-decode-lead"),
+        caption: words.t("run-decode-caption"),
         figure: Figure::DecodeTotal,
         trusted: trusted_total_tok_s,
         written: |cell| cell.total_tok_s,
-        small: |_, cell| {
-            ttft(cell).map(|text| Shown::of(cell, Figure::Ttft, Some(format!("{text} TTFT"))))
-        },
+        small: Small::Ttft(words.t("run-ttft")),
     };
     let sentences = [
-        status_sentences(grid.decode_cells()),
-        Some(TTFT_SENTENCE.to_owned()),
-        censored_sentence(grid),
-        taken_away_sentence(grid),
+        status_sentences(words, grid.decode_cells()),
+        Some(words.t("run-ttft-sentence")),
+        is_some_ttft_censored(grid).then(|| words.t("run-censored-sentence")),
+        is_some_figure_struck(grid).then(|| words.t("run-struck-sentence")),
     ];
-    Some(HeatMap {
-        id: "decode",
-        title: "Sustained decode",
-        lead: "total tok/s · rows are context length, columns are simultaneous requests",
-        caption: "Total output tok/s by context length and simultaneous requests, with TTFT under each figure",
-        sentences: sentences.into_iter().flatten().collect(),
-        ..map(grid, &kind)?
-    })
+    map(grid, kind, sentences.into_iter().flatten().collect(), words)
 }
 
 /// tok/s of one request, and how total tok/s scales with requests.
-pub(crate) fn per_request(grid: &Grid) -> Option<HeatMap> {
+pub(crate) fn per_request(grid: &Grid, words: Words) -> Option<HeatMap> {
     grid.decode_cells().find_map(trusted_per_request_tok_s)?;
     let kind = Kind {
+        id: "per-request",
+        title: words.t("run-per-request"),
+        lead: words.t("run-per-request-lead"),
+        caption: words.t("run-per-request-caption"),
         figure: Figure::DecodeLatency,
         trusted: trusted_per_request_tok_s,
         written: |cell| cell.per_request_tok_s,
-        small: scaling,
+        small: Small::Scaling(words.form("run-scaling", &["percent"])),
     };
     let scales = grid
         .decode_cells()
-        .any(|cell| cell.concurrency > 1 && scaling(grid, cell).is_some());
-    let about_scaling = scales.then(|| {
-        "Scaling is total tok/s ÷ (requests at once × total tok/s of one request at the same context): 100 % would be perfect.".to_owned()
-    });
-    Some(HeatMap {
-        id: "per-request",
-        title: "Per request",
-        lead: "median tok/s of one request · rows are context length, columns are simultaneous requests",
-        caption: "Output tok/s of one request by context length and simultaneous requests, with scaling efficiency under each figure",
-        sentences: about_scaling.into_iter().collect(),
-        ..map(grid, &kind)?
-    })
+        .any(|cell| cell.concurrency > 1 && scaling_percent(grid, cell).is_some());
+    let about_scaling = scales.then(|| words.t("run-scaling-sentence"));
+    map(grid, kind, about_scaling.into_iter().collect(), words)
 }
 
-fn map(grid: &Grid, kind: &Kind) -> Option<HeatMap> {
+fn map(grid: &Grid, kind: Kind, sentences: Vec<Said>, words: Words) -> Option<HeatMap> {
     if grid.contexts.is_empty() || grid.concurrency.is_empty() {
         return None;
     }
@@ -152,51 +173,57 @@ fn map(grid: &Grid, kind: &Kind) -> Option<HeatMap> {
             .concurrency
             .iter()
             .map(|concurrency| match grid.decode_at(*context, *concurrency) {
-                Some(cell) => heat_cell(grid, cell, kind, scale),
+                Some(cell) => heat_cell(grid, cell, &kind, scale, words),
                 None => HeatCell::Blank {
                     class: "missing",
-                    words: "not measured",
+                    words: words.t("run-not-measured"),
                     why: None,
                 },
             })
             .collect(),
     };
     Some(HeatMap {
-        id: "",
-        title: "",
-        lead: "",
-        caption: "",
+        words,
+        id: kind.id,
         min_width_px: HEAD_WIDTH_PX + COLUMN_WIDTH_PX * grid.concurrency.len(),
         columns: grid.concurrency.iter().map(u32::to_string).collect(),
         rows: grid.contexts.iter().map(row).collect(),
         legend: scale.map(|scale| Legend {
             low: format::tok_s(scale.low),
             high: format::tok_s(scale.high),
-            steps: Scale::steps(),
+            steps: &CLASSES,
         }),
-        sentences: Vec::new(),
+        sentences,
+        title: kind.title,
+        lead: kind.lead,
+        caption: kind.caption,
     })
 }
 
-fn heat_cell(grid: &Grid, cell: &Cell, kind: &Kind, scale: Option<Scale>) -> HeatCell {
+fn heat_cell(
+    grid: &Grid,
+    cell: &Cell,
+    kind: &Kind,
+    scale: Option<Scale>,
+    words: Words,
+) -> HeatCell {
     let blank = |class| HeatCell::Blank {
         class,
-        words: cell.status.title(),
+        words: words.status(cell.status),
         why: cell.reason.clone(),
     };
-    let mut words = Vec::new();
-    match cell.status {
+    let mut said = Vec::new();
+    let is_queued = match cell.status {
         CellStatus::OverCapacity => return blank("over"),
         CellStatus::Failed => return blank("failed"),
-        CellStatus::Queued => words.push(cell.status.title().to_owned()),
-        CellStatus::Valid => {}
-    }
-    let step = scale.zip((kind.trusted)(cell)).map_or_else(
-        || "plain".to_owned(),
-        |(scale, tok_s)| format!("h{}", scale.step(tok_s)),
-    );
+        CellStatus::Queued => {
+            said.push(words.status(cell.status));
+            true
+        }
+        CellStatus::Valid => false,
+    };
     let figure = Shown::of(cell, kind.figure, (kind.written)(cell).map(format::tok_s));
-    let small = (kind.small)(grid, cell);
+    let small = kind.small.of(grid, cell);
     let names_of_takers = cell
         .flags
         .iter()
@@ -206,50 +233,38 @@ fn heat_cell(grid: &Grid, cell: &Cell, kind: &Kind, scale: Option<Scale>) -> Hea
                 || small.as_ref().is_some_and(|small| small.is_struck)
                     && name.takes_away(Figure::Ttft)
         })
-        .map(|name| name.as_str().to_owned());
-    words.extend(names_of_takers);
+        .map(|name| words.flag(name));
+    said.extend(names_of_takers);
     HeatCell::Measured {
-        class: match cell.status {
-            CellStatus::Queued => format!("{step} queued"),
-            CellStatus::Valid | CellStatus::OverCapacity | CellStatus::Failed => step,
+        class: match (scale.zip((kind.trusted)(cell)), is_queued) {
+            (Some((scale, tok_s)), is_queued) => scale.class(tok_s, is_queued),
+            (None, true) => "plain queued",
+            (None, false) => "plain",
         },
         figure,
-        words,
+        words: said,
         small,
     }
 }
 
 /// Total tok/s ÷ (requests × total tok/s of one request), in percent.
-fn scaling(grid: &Grid, cell: &Cell) -> Option<Shown> {
+fn scaling_percent(grid: &Grid, cell: &Cell) -> Option<f64> {
     let alone = trusted_total_tok_s(grid.decode_at(cell.context_tokens, 1)?)?;
-    let percent = trusted_total_tok_s(cell)? / (alone * f64::from(cell.concurrency)) * 100.0;
-    Some(Shown {
-        text: format!("{percent:.0} % scaling"),
-        is_struck: false,
-    })
+    Some(trusted_total_tok_s(cell)? / (alone * f64::from(cell.concurrency)) * 100.0)
 }
 
-fn censored_sentence(grid: &Grid) -> Option<String> {
+fn is_some_ttft_censored(grid: &Grid) -> bool {
     grid.decode_cells()
         .any(|cell| cell.ttft_censored == Some(true) && cell.ttft_ms_p50().is_some())
-        .then(|| {
-            "≥: requests still waited for their first token when the window closed, so TTFT is a lower bound.".to_owned()
-        })
 }
 
-fn taken_away_sentence(grid: &Grid) -> Option<String> {
+fn is_some_figure_struck(grid: &Grid) -> bool {
+    const FIGURES: [Figure; 4] = [
+        Figure::DecodeTotal,
+        Figure::DecodeLatency,
+        Figure::Ttft,
+        Figure::Prefill,
+    ];
     grid.cells()
-        .any(|cell| {
-            [
-                Figure::DecodeTotal,
-                Figure::DecodeLatency,
-                Figure::Ttft,
-                Figure::Prefill,
-            ]
-            .into_iter()
-            .any(|figure| cell.is_taken_away(figure))
-        })
-        .then(|| {
-            "A figure struck through is taken away by the flag named: it was measured and is not to be relied on.".to_owned()
-        })
+        .any(|cell| FIGURES.into_iter().any(|figure| cell.is_taken_away(figure)))
 }

@@ -1,13 +1,23 @@
 use askama::Template;
-use document::{CellStatus, Figure, format};
+use document::{CellStatus, Figure, Phase, format};
 
 use super::grid::Grid;
 use super::shown::{Shown, ttft};
+use super::words::list;
+use crate::words::{Said, Words};
 
 /// Prompt tok/s by context: bars from zero.
 #[derive(Debug, Template)]
 #[template(path = "run/prefill.html")]
 pub struct PrefillChart {
+    /// The page's words.
+    pub words: Words,
+    /// Heading.
+    pub title: Said,
+    /// What the time to the first token is called.
+    pub ttft: Said,
+    /// What a prompt's length is called, beside it.
+    pub context: Said,
     /// One for each context.
     pub rows: Vec<PrefillRow>,
 }
@@ -24,7 +34,7 @@ pub struct PrefillRow {
     /// `442 ms`.
     pub ttft: Shown,
     /// What there is instead of figures, or beside them: `Failed`, names of flags.
-    pub words: Option<String>,
+    pub words: Option<Said>,
 }
 
 impl PrefillRow {
@@ -36,7 +46,7 @@ impl PrefillRow {
 }
 
 impl PrefillChart {
-    pub(crate) fn of(grid: &Grid) -> Option<PrefillChart> {
+    pub(crate) fn of(grid: &Grid, words: Words) -> Option<PrefillChart> {
         let longest = grid
             .prefill_cells()
             .filter_map(|cell| cell.total_tok_s)
@@ -44,13 +54,19 @@ impl PrefillChart {
         let rows: Vec<PrefillRow> = grid
             .prefill_contexts
             .iter()
-            .map(|tokens| row(grid, *tokens, longest))
+            .map(|tokens| row(grid, *tokens, longest, words))
             .collect();
-        (!rows.is_empty()).then_some(PrefillChart { rows })
+        (!rows.is_empty()).then(|| PrefillChart {
+            words,
+            title: words.phase(Phase::Prefill),
+            ttft: words.t("run-ttft"),
+            context: words.t("run-prefill-context"),
+            rows,
+        })
     }
 }
 
-fn row(grid: &Grid, context_tokens: u64, longest: f64) -> PrefillRow {
+fn row(grid: &Grid, context_tokens: u64, longest: f64, words: Words) -> PrefillRow {
     let context = format::context(context_tokens);
     let Some(cell) = grid.prefill_at(context_tokens) else {
         return PrefillRow {
@@ -58,7 +74,7 @@ fn row(grid: &Grid, context_tokens: u64, longest: f64) -> PrefillRow {
             bar_percent: "0".to_owned(),
             figure: Shown::nothing(),
             ttft: Shown::nothing(),
-            words: Some("not measured".to_owned()),
+            words: Some(words.t("run-not-measured")),
         };
     };
     let figure = Shown::of(
@@ -70,18 +86,22 @@ fn row(grid: &Grid, context_tokens: u64, longest: f64) -> PrefillRow {
         Some(tok_s) if longest > 0.0 && cell.status != CellStatus::Failed => tok_s / longest,
         Some(_) | None => 0.0,
     };
-    let mut words = match cell.status {
+    let mut said = match cell.status {
         CellStatus::Valid => Vec::new(),
         CellStatus::Queued | CellStatus::OverCapacity | CellStatus::Failed => {
-            vec![cell.status.title()]
+            vec![words.status(cell.status).into_owned()]
         }
     };
-    words.extend(cell.flags.iter().map(|flag| flag.name.as_str()));
+    said.extend(
+        cell.flags
+            .iter()
+            .map(|flag| words.flag(flag.name).into_owned()),
+    );
     PrefillRow {
         context,
         bar_percent: format!("{:.1}", share * 100.0),
         ttft: Shown::of(cell, Figure::Prefill, ttft(cell)),
         figure,
-        words: (!words.is_empty()).then(|| words.join(", ")),
+        words: (!said.is_empty()).then(|| list(words, &said).into()),
     }
 }

@@ -2,6 +2,7 @@ use askama::Template;
 use document::{RunDocument, format};
 
 use super::words::known;
+use crate::words::Words;
 
 /// Where a server is, in the command: the reader's own.
 const URL: &str = "http://localhost:8000";
@@ -12,19 +13,21 @@ const PLAIN: &str = "/._-:@%+=,";
 #[derive(Debug, Template)]
 #[template(path = "run/reproduce.html")]
 pub struct Reproduce {
+    /// The page's words.
+    pub words: Words,
     /// The command.
     pub command: String,
 }
 
 impl Reproduce {
-    pub(crate) fn of(run: &RunDocument) -> Option<Reproduce> {
+    pub(crate) fn of(run: &RunDocument, words: Words) -> Option<Reproduce> {
         let settings = &run.settings;
         if settings.contexts.is_empty() && settings.prefill_contexts.is_empty() {
             return None;
         }
-        let mut words = vec![format!("tokgrid run --url {URL}")];
+        let mut command = vec![format!("tokgrid run --url {URL}")];
         let mut option = |name: &str, value: Option<String>| {
-            words.extend(value.map(|value| format!("--{name} {}", quoted(&value))));
+            command.extend(value.map(|value| format!("--{name} {}", quoted(&value))));
         };
         option("model", known(run.model.served_name.as_deref()));
         // The other route is what the command takes when nothing is said.
@@ -55,7 +58,7 @@ impl Reproduce {
         );
         option("seed", settings.seed.map(|seed| seed.to_string()));
         let mut switch = |name: &str, is_on: bool| {
-            words.extend(is_on.then(|| format!("--{name}")));
+            command.extend(is_on.then(|| format!("--{name}")));
         };
         switch("stream-seeds", settings.stream_seeds == Some(true));
         switch("no-ignore-eos", settings.ignore_eos == Some(false));
@@ -64,7 +67,8 @@ impl Reproduce {
             settings.count_shared_prompt_once == Some(true),
         );
         Some(Reproduce {
-            command: words.join(" \\\n  "),
+            words,
+            command: command.join(" \\\n  "),
         })
     }
 }

@@ -1,39 +1,57 @@
 use document::{Cell, CellKey, CellStatus, Phase, format};
 
-/// The sentence under a decode matrix about TTFT.
-pub(crate) const TTFT_SENTENCE: &str = "TTFT is measured after the benchmark warms the server's prompt cache, so it mostly excludes prefill.";
+use crate::words::{FluentValue, Said, Words};
 
 /// A cell in words: `Sustained decode, 8K × 64`.
-pub(crate) fn place(key: CellKey) -> String {
+pub(crate) fn place(words: Words, key: CellKey) -> String {
     let context = format::context(key.context_tokens);
     match key.phase {
-        Phase::Prefill => format!("{}, {context}", key.phase.title()),
-        Phase::Decode => format!("{}, {context} × {}", key.phase.title(), key.concurrency),
+        Phase::Prefill => words.with("run-place-prefill", &[("context", context.into())]),
+        Phase::Decode => words.with(
+            "run-place-decode",
+            &[
+                ("context", context.into()),
+                ("concurrency", key.concurrency.to_string().into()),
+            ],
+        ),
     }
 }
 
 /// The sentences of the statuses that occur, in one paragraph.
-pub(crate) fn status_sentences<'run>(cells: impl Iterator<Item = &'run Cell>) -> Option<String> {
-    let statuses: Vec<CellStatus> = cells.map(|cell| cell.status).collect();
-    let sentences: Vec<&str> = [
+pub(crate) fn status_sentences<'run>(
+    words: Words,
+    cells: impl Iterator<Item = &'run Cell>,
+) -> Option<Said> {
+    const SAID: [CellStatus; 3] = [
         CellStatus::Queued,
         CellStatus::OverCapacity,
         CellStatus::Failed,
-    ]
-    .into_iter()
-    .filter(|status| statuses.contains(status))
-    .filter_map(CellStatus::sentence)
-    .collect();
-    (!sentences.is_empty()).then(|| sentences.join(" "))
+    ];
+    let mut occurs = [false; SAID.len()];
+    for cell in cells {
+        if let Some(at) = SAID.iter().position(|status| *status == cell.status) {
+            occurs[at] = true;
+        }
+    }
+    SAID.into_iter()
+        .zip(occurs)
+        .filter(|(_, occurs)| *occurs)
+        .filter_map(|(status, _)| words.status_sentence(status))
+        .reduce(|before, sentence| Said::Owned(format!("{before} {sentence}")))
 }
 
-/// `1 cell`, `2 cells`.
-pub(crate) fn counted(count: usize, one: &str, many: &str) -> String {
-    format!(
-        "{} {}",
-        format::count(count as u64),
-        if count == 1 { one } else { many }
-    )
+/// What a sentence that counts needs: the number by which it chooses a plural, and
+/// the number as it is written.
+pub(crate) fn counted(count: usize) -> [(&'static str, FluentValue<'static>); 2] {
+    [
+        ("count", count.into()),
+        ("shown", format::count(count as u64).into()),
+    ]
+}
+
+/// Texts as a list: `8K, 16K`.
+pub(crate) fn list(words: Words, texts: &[String]) -> String {
+    texts.join(&words.t("run-list-separator"))
 }
 
 /// Text that says something.
