@@ -52,19 +52,28 @@ impl RunDocument {
         if bytes.iter().all(u8::is_ascii_whitespace) {
             return Err(DocumentError::Empty);
         }
-        let value: serde_json::Value =
-            serde_json::from_slice(bytes).map_err(DocumentError::NotJson)?;
-        if !value.is_object() {
-            return Err(DocumentError::NoSchema);
+        match serde_json::from_slice::<RunDocument>(bytes) {
+            Ok(run) => check_schema(&run.schema).map(|()| run),
+            // Its error names line and column; what the bytes are comes first.
+            Err(error) => Err(what_is_wrong(bytes)
+                .err()
+                .unwrap_or(DocumentError::Malformed(error))),
         }
-        let head = Head::deserialize(&value).map_err(DocumentError::Malformed)?;
-        match head.schema {
-            None => return Err(DocumentError::NoSchema),
-            Some(serde_json::Value::String(schema)) => check_schema(&schema)?,
-            Some(other) => return Err(DocumentError::OtherSchema(other.to_string())),
-        }
-        // Read again from the bytes, so that the error names line and column.
-        serde_json::from_slice(bytes).map_err(DocumentError::Malformed)
+    }
+}
+
+/// Why bytes that are no run document are none; nothing where the schema is right
+/// and the fault is deeper.
+fn what_is_wrong(bytes: &[u8]) -> Result<(), DocumentError> {
+    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(DocumentError::NotJson)?;
+    if !value.is_object() {
+        return Err(DocumentError::NoSchema);
+    }
+    let head = Head::deserialize(&value).map_err(DocumentError::Malformed)?;
+    match head.schema {
+        None => Err(DocumentError::NoSchema),
+        Some(serde_json::Value::String(schema)) => check_schema(&schema),
+        Some(other) => Err(DocumentError::OtherSchema(other.to_string())),
     }
 }
 
