@@ -1,5 +1,7 @@
 use serde::Serialize;
 
+use crate::catalogue_list::{Entry, HARDWARE, MODELS, ORGANIZATIONS};
+use crate::statement::Statement;
 use crate::{Filter, Named, Page, PageRequest, Store, StoreError};
 
 /// A model with its numbers.
@@ -38,6 +40,36 @@ pub struct OrganizationEntry {
     pub last_published_at_ms: Option<i64>,
 }
 
+impl From<Entry> for ModelEntry {
+    fn from(entry: Entry) -> ModelEntry {
+        ModelEntry {
+            named: entry.named,
+            run_count: entry.run_count,
+            last_published_at_ms: entry.last_published_at_ms,
+        }
+    }
+}
+
+impl From<Entry> for HardwareEntry {
+    fn from(entry: Entry) -> HardwareEntry {
+        HardwareEntry {
+            named: entry.named,
+            run_count: entry.run_count,
+            last_published_at_ms: entry.last_published_at_ms,
+        }
+    }
+}
+
+impl From<Entry> for OrganizationEntry {
+    fn from(entry: Entry) -> OrganizationEntry {
+        OrganizationEntry {
+            named: entry.named,
+            run_count: entry.run_count,
+            last_published_at_ms: entry.last_published_at_ms,
+        }
+    }
+}
+
 /// A value that filters can have, and how many runs have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Counted {
@@ -72,7 +104,14 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn offered(&self) -> Result<Offered, StoreError> {
-        todo!()
+        let mut offered = self
+            .offered_variants(Statement::new(
+                "SELECT engine, quantization, gpu_count, kind, run_count FROM variants",
+            ))
+            .await?;
+        offered.models = self.most_run(&MODELS).await?;
+        offered.hardware = self.most_run(&HARDWARE).await?;
+        Ok(offered)
     }
 
     /// Models whose name has all words of `search`, most runs first.
@@ -84,7 +123,7 @@ impl Store {
         search: Option<&str>,
         page: &PageRequest,
     ) -> Result<Page<ModelEntry>, StoreError> {
-        todo!("{search:?} {page:?}")
+        self.catalogue_page(&MODELS, search, page).await
     }
 
     /// The model with this slug.
@@ -92,7 +131,7 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn model(&self, slug: &str) -> Result<Option<ModelEntry>, StoreError> {
-        todo!("{slug}")
+        self.catalogue_entry(&MODELS, slug).await
     }
 
     /// Hardware whose name has all words of `search`, most runs first.
@@ -104,7 +143,7 @@ impl Store {
         search: Option<&str>,
         page: &PageRequest,
     ) -> Result<Page<HardwareEntry>, StoreError> {
-        todo!("{search:?} {page:?}")
+        self.catalogue_page(&HARDWARE, search, page).await
     }
 
     /// The hardware with this slug.
@@ -112,10 +151,10 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn hardware(&self, slug: &str) -> Result<Option<HardwareEntry>, StoreError> {
-        todo!("{slug}")
+        self.catalogue_entry(&HARDWARE, slug).await
     }
 
-    /// Organizations, most runs first.
+    /// Organizations, those without runs too, most runs first.
     ///
     /// # Errors
     /// [`StoreError::Cursor`] for a page this list does not have.
@@ -124,7 +163,7 @@ impl Store {
         search: Option<&str>,
         page: &PageRequest,
     ) -> Result<Page<OrganizationEntry>, StoreError> {
-        todo!("{search:?} {page:?}")
+        self.catalogue_page(&ORGANIZATIONS, search, page).await
     }
 
     /// The organization with this slug.
@@ -132,7 +171,7 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn organization(&self, slug: &str) -> Result<Option<OrganizationEntry>, StoreError> {
-        todo!("{slug}")
+        self.catalogue_entry(&ORGANIZATIONS, slug).await
     }
 
     /// Models, hardware and the rest that occur among the runs of a filter: a
@@ -146,6 +185,6 @@ impl Store {
         filter: &Filter,
         organization: Option<&str>,
     ) -> Result<Offered, StoreError> {
-        todo!("{filter:?} {organization:?}")
+        self.occurring_values(filter, organization).await
     }
 }

@@ -1,7 +1,7 @@
 use std::str::FromStr;
 
-use sqlx::AnyPool;
 use sqlx::any::AnyPoolOptions;
+use sqlx::{Any, AnyPool, Transaction};
 
 use crate::StoreError;
 
@@ -17,6 +17,16 @@ pub enum Dialect {
     Sqlite,
     /// A server, which several sites can share.
     Postgres,
+}
+
+impl Dialect {
+    /// SQLite keeps no statistics to choose an index by, and is told ` INDEXED BY …`.
+    pub(crate) fn using(self, index: &'static str) -> &'static str {
+        match self {
+            Dialect::Sqlite => index,
+            Dialect::Postgres => "",
+        }
+    }
 }
 
 /// `sqlite:PATH` or `postgres://…`.
@@ -84,6 +94,21 @@ impl Store {
             write,
             dialect,
         })
+    }
+
+    /// A transaction that writes runs: one at a time, over all sites of a database, so
+    /// that counts and bests are right and no two wait for each other.
+    pub(crate) async fn begin_writing(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        match self.dialect {
+            Dialect::Sqlite => Ok(self.write.begin_with("BEGIN IMMEDIATE").await?),
+            Dialect::Postgres => {
+                let mut transaction = self.write.begin().await?;
+                sqlx::query("LOCK TABLE documents IN SHARE ROW EXCLUSIVE MODE")
+                    .execute(&mut *transaction)
+                    .await?;
+                Ok(transaction)
+            }
+        }
     }
 
     /// Which database it is.

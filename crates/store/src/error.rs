@@ -19,6 +19,9 @@ pub enum StoreError {
     /// The idempotency key was used for another upload.
     #[error("the idempotency key was used for another document")]
     IdempotencyKeyReused,
+    /// A number or name that no column holds.
+    #[error("{0} cannot be stored")]
+    Unstorable(String),
     /// What is stored does not read back.
     #[error("what is stored of {what} is damaged: {why}")]
     Damaged {

@@ -1,14 +1,32 @@
 #![doc = include_str!("../README.md")]
 
+mod accounts;
 mod catalogue;
+mod catalogue_list;
+mod cell_list;
+mod cell_rows;
+mod columns;
+mod content;
 mod database;
 mod error;
+mod filter;
+mod kept;
+mod moderation;
 mod names;
+mod naming;
 mod publish;
 mod query;
 mod ranking;
+mod ranking_list;
 mod read;
+mod rows;
+mod run_list;
+mod sessions;
+mod slug;
+mod statement;
+mod tokens;
 
+pub use accounts::{Account, NewAccount};
 pub use catalogue::{Counted, HardwareEntry, ModelEntry, Offered, OrganizationEntry};
 pub use database::{DatabaseUrl, Dialect, Store};
 pub use error::StoreError;
@@ -17,3 +35,5 @@ pub use publish::{NewRun, Published};
 pub use query::{Filter, Page, PageRequest};
 pub use ranking::{Configuration, RankedCell, RankingQuery, ShapeCount};
 pub use read::{CellQuery, CellRow, Hidden, RunQuery, RunSummary, StoredRun};
+pub use sessions::{NewSession, Session};
+pub use tokens::{NewToken, TOKENS_MAX, Token};

@@ -1,4 +1,4 @@
-use document::Phase;
+use document::{CacheProof, CellStatus, Phase};
 use serde::{Deserialize, Serialize};
 
 /// How a run's figures came to be: never ranked together unseen.
@@ -76,6 +76,21 @@ impl Metric {
             .find(|metric| metric.as_str() == name)
     }
 
+    /// The number in columns.
+    pub(crate) fn column(self) -> i64 {
+        match self {
+            Metric::Total => 1,
+            Metric::PerGpu => 2,
+            Metric::PerRequest => 3,
+            Metric::Ttft => 4,
+        }
+    }
+
+    /// The value behind a score: scores are negative where less is better.
+    pub(crate) fn value(self, score: f64) -> f64 {
+        if self.less_is_better() { -score } else { score }
+    }
+
     /// Whether a smaller figure is the better one.
     #[must_use]
     pub fn less_is_better(self) -> bool {
@@ -87,7 +102,7 @@ impl Metric {
 }
 
 /// Which cells are compared: one phase at one context and one concurrency.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Shape {
     /// Prefill or decode.
     pub phase: Phase,
@@ -104,4 +119,51 @@ pub struct Named {
     pub slug: String,
     /// What people call it.
     pub name: String,
+}
+
+/// A word that stands in a column for a value.
+pub(crate) trait Word: Sized + Copy + 'static {
+    /// All values with their words.
+    const WORDS: &'static [(Self, &'static str)];
+
+    /// The word of this value.
+    fn word(self) -> &'static str
+    where
+        Self: PartialEq,
+    {
+        Self::WORDS
+            .iter()
+            .find(|(value, _)| *value == self)
+            .map_or("", |(_, word)| word)
+    }
+
+    /// The value of this word.
+    fn from_word(word: &str) -> Option<Self> {
+        Self::WORDS
+            .iter()
+            .find(|(_, known)| *known == word)
+            .map(|(value, _)| *value)
+    }
+}
+
+impl Word for Phase {
+    const WORDS: &'static [(Phase, &'static str)] =
+        &[(Phase::Prefill, "prefill"), (Phase::Decode, "decode")];
+}
+
+impl Word for CellStatus {
+    const WORDS: &'static [(CellStatus, &'static str)] = &[
+        (CellStatus::Valid, "valid"),
+        (CellStatus::Queued, "queued"),
+        (CellStatus::OverCapacity, "over_capacity"),
+        (CellStatus::Failed, "failed"),
+    ];
+}
+
+impl Word for CacheProof {
+    const WORDS: &'static [(CacheProof, &'static str)] = &[
+        (CacheProof::Proved, "proved"),
+        (CacheProof::Failed, "failed"),
+        (CacheProof::Unproven, "unproven"),
+    ];
 }

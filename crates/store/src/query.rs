@@ -18,8 +18,8 @@ pub struct Filter {
     pub hardware: Option<String>,
     /// GPUs; 0 finds what has none or does not say.
     pub gpu_count: Option<u32>,
-    /// Words that must all occur in model, quantization, engine or hardware,
-    /// in any case.
+    /// Words that must all occur in model, quantization, engine or hardware, in any
+    /// case; the first eight are looked at.
     pub search: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 use document::{CacheProof, CellStatus};
 use serde::Serialize;
 
-use crate::{Filter, Kind, Metric, Named, Page, PageRequest, Shape, Store, StoreError};
+use crate::{Filter, Kind, Metric, Named, Page, PageRequest, Shape, Store, StoreError, rows};
 
 /// What is ranked: like with like.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +80,16 @@ pub struct ShapeCount {
     pub cell_count: u64,
 }
 
+const SHAPES: &str = "
+SELECT s.phase, s.context_tokens, s.concurrency, n.cell_count
+FROM shape_counts n
+JOIN shapes s ON s.shape_key = n.shape_key
+WHERE n.model_key = CASE WHEN CAST($1 AS TEXT) IS NULL THEN 0
+        ELSE (SELECT model_key FROM models WHERE slug = $1) END
+    AND n.hardware_key = CASE WHEN CAST($2 AS TEXT) IS NULL THEN 0
+        ELSE (SELECT hardware_key FROM hardware WHERE slug = $2) END
+ORDER BY n.cell_count DESC, s.phase, s.context_tokens, s.concurrency";
+
 impl Store {
     /// The best cells, best first.
     ///
@@ -90,11 +100,12 @@ impl Store {
         query: &RankingQuery,
         page: &PageRequest,
     ) -> Result<Page<RankedCell>, StoreError> {
-        todo!("{query:?} {page:?}")
+        self.ranking_page(query, page).await
     }
 
     /// Shapes that have cells which may rank, commonest first: of a model, of a
-    /// hardware (by slug), or of everything where both are `None`.
+    /// hardware (by slug), of a model on a hardware, or of everything where both
+    /// are `None`.
     ///
     /// # Errors
     /// When the database fails.
@@ -103,11 +114,26 @@ impl Store {
         model: Option<&str>,
         hardware: Option<&str>,
     ) -> Result<Vec<ShapeCount>, StoreError> {
-        todo!("{model:?} {hardware:?}")
+        // 0 stands for any; a slug that stands for nothing finds nothing.
+        let found = sqlx::query(SHAPES)
+            .bind(model)
+            .bind(hardware)
+            .fetch_all(&self.read)
+            .await?;
+        found
+            .iter()
+            .map(|row| {
+                Ok(ShapeCount {
+                    shape: rows::shape(row, 0)?,
+                    cell_count: rows::unsigned(row, 3)?,
+                })
+            })
+            .collect()
     }
 
     /// The best cells of some configurations at every concurrency of a phase and
-    /// context, or at every context where `context_tokens` is `None`: for curves.
+    /// context, or at every context where `context_tokens` is `None`: for curves, by
+    /// context and concurrency. Ranks are among the cells of the same shape.
     ///
     /// # Errors
     /// When the database fails.
@@ -118,6 +144,7 @@ impl Store {
         context_tokens: Option<u64>,
         metric: Metric,
     ) -> Result<Vec<RankedCell>, StoreError> {
-        todo!("{configuration_keys:?} {phase:?} {context_tokens:?} {metric:?}")
+        self.best_of(configuration_keys, phase, context_tokens, metric)
+            .await
     }
 }

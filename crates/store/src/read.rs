@@ -1,7 +1,9 @@
 use document::{CacheProof, CellStatus};
 use serde::Serialize;
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
 
-use crate::{Filter, Kind, Named, Page, PageRequest, Shape, Store, StoreError};
+use crate::{Filter, Kind, Named, Page, PageRequest, Shape, Store, StoreError, content, rows};
 
 /// Which runs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -133,13 +135,50 @@ pub struct CellRow {
     pub cache_proof: Option<CacheProof>,
 }
 
+const STORED_RUN: &str = "
+SELECT r.id, r.sha256, r.published_at_ms, a.name, o.slug, o.name, m.slug, m.id, h.slug, h.name,
+    r.hidden_at_ms, r.hidden_reason, d.content_bytes, d.content_zstd
+FROM runs r
+JOIN documents d ON d.sha256 = r.sha256
+JOIN models m ON m.model_key = r.model_key
+JOIN hardware h ON h.hardware_key = r.hardware_key
+LEFT JOIN accounts a ON a.account_key = r.account_key
+LEFT JOIN organizations o ON o.organization_key = r.organization_key
+WHERE r.id = $1";
+
+fn stored_run(row: &AnyRow) -> Result<StoredRun, StoreError> {
+    let id: String = row.try_get(0)?;
+    let content_zstd: Vec<u8> = row.try_get(13)?;
+    let document = content::decompress(&content_zstd, row.try_get(12)?).map_err(|why| {
+        StoreError::Damaged {
+            what: format!("the run {id}"),
+            why,
+        }
+    })?;
+    Ok(StoredRun {
+        id,
+        document,
+        sha256: row.try_get(1)?,
+        published_at_ms: row.try_get(2)?,
+        account: row.try_get(3)?,
+        organization: rows::named_if_any(row, 4)?,
+        model: rows::named(row, 6)?,
+        hardware: rows::named(row, 8)?,
+        hidden: rows::hidden(row, 10)?,
+    })
+}
+
 impl Store {
     /// A run's document, hidden ones too: the caller decides who sees them.
     ///
     /// # Errors
     /// When the database fails or the document is damaged.
     pub async fn run(&self, id: &str) -> Result<Option<StoredRun>, StoreError> {
-        todo!("{id}")
+        let row = sqlx::query(STORED_RUN)
+            .bind(id)
+            .fetch_optional(&self.read)
+            .await?;
+        row.map(|row| stored_run(&row)).transpose()
     }
 
     /// Runs, newest first, with their number.
@@ -151,7 +190,7 @@ impl Store {
         query: &RunQuery,
         page: &PageRequest,
     ) -> Result<Page<RunSummary>, StoreError> {
-        todo!("{query:?} {page:?}")
+        self.run_page(query, page).await
     }
 
     /// Cells, newest run first, in their document's order. A page can hold fewer
@@ -164,6 +203,6 @@ impl Store {
         query: &CellQuery,
         page: &PageRequest,
     ) -> Result<Page<CellRow>, StoreError> {
-        todo!("{query:?} {page:?}")
+        self.cell_page(query, page).await
     }
 }
