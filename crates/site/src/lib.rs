@@ -4,6 +4,7 @@ pub mod accounts;
 mod api;
 mod files;
 mod frame;
+pub mod intake;
 pub mod pages;
 pub mod query;
 pub mod report;
