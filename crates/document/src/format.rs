@@ -6,89 +6,142 @@ pub const NOTHING: &str = "—";
 /// From here on tok/s is written in thousands, as `18.5K`.
 const THOUSANDS_FROM: f64 = 10_000.0;
 
+/// Room for nearly every figure with its unit, so that writing one allocates once.
+const USUAL_LENGTH: usize = 16;
+
 /// A whole number with separators: `14,612`.
 #[must_use]
 pub fn count(value: u64) -> String {
-    let digits = value.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
+    written(|text| push_count(text, value))
 }
 
 /// One decimal with separators: `1,037.5`.
 #[must_use]
 pub fn one_decimal(value: f64) -> String {
-    if !value.is_finite() {
-        return NOTHING.to_owned();
-    }
-    let tenths = (value.abs() * 10.0).round() as u64;
-    let sign = if value < 0.0 && tenths > 0 { "-" } else { "" };
-    format!("{sign}{}.{}", count(tenths / 10), tenths % 10)
+    written(|text| push_one_decimal(text, value))
 }
 
 /// One decimal where it says something: `384`, `15.6`.
 #[must_use]
 pub fn short_decimal(value: f64) -> String {
-    let mut text = one_decimal(value);
-    if text.ends_with(".0") {
-        text.truncate(text.len() - ".0".len());
-    }
-    text
+    written(|text| push_short_decimal(text, value))
 }
 
 /// tok/s as in the tables: `18.5K`, `12K`, `1,037.5`, `8,174.0`.
 #[must_use]
 pub fn tok_s(value: f64) -> String {
-    match in_thousands(value) {
-        Some(text) => text,
-        None => one_decimal(value),
-    }
+    written(|text| {
+        if is_in_thousands(value) {
+            push_thousands(text, value);
+        } else {
+            push_one_decimal(text, value);
+        }
+    })
 }
 
 /// Prefill tok/s as in the chart: `18.5K`, `8,174`.
 #[must_use]
 pub fn tok_s_chart(value: f64) -> String {
-    match in_thousands(value) {
-        Some(text) => text,
-        None => whole(value),
-    }
-}
-
-fn in_thousands(value: f64) -> Option<String> {
-    // 9,999.96 would print as 10,000.0: what prints as 10,000 is written in thousands.
-    let is_large = value.is_finite() && (value * 10.0).round() / 10.0 >= THOUSANDS_FROM;
-    is_large.then(|| format!("{}K", short_decimal(value / 1000.0)))
-}
-
-fn whole(value: f64) -> String {
-    if value.is_finite() && value >= 0.0 {
-        count(value.round() as u64)
-    } else {
-        NOTHING.to_owned()
-    }
+    written(|text| {
+        if is_in_thousands(value) {
+            push_thousands(text, value);
+        } else {
+            push_whole(text, value);
+        }
+    })
 }
 
 /// TTFT: `1,674 ms`.
 #[must_use]
 pub fn ttft_ms(value: f64) -> String {
-    format!("{} ms", whole(value))
+    written(|text| {
+        push_whole(text, value);
+        text.push_str(" ms");
+    })
 }
 
 /// Time between tokens: `6.3 ms`.
 #[must_use]
 pub fn tbt_ms(value: f64) -> String {
-    format!("{} ms", one_decimal(value))
+    written(|text| {
+        push_one_decimal(text, value);
+        text.push_str(" ms");
+    })
 }
 
 /// Length of a window: `30.0 s`.
 #[must_use]
 pub fn seconds(value: f64) -> String {
-    format!("{} s", one_decimal(value))
+    written(|text| {
+        push_one_decimal(text, value);
+        text.push_str(" s");
+    })
+}
+
+fn written(write: impl FnOnce(&mut String)) -> String {
+    let mut text = String::with_capacity(USUAL_LENGTH);
+    write(&mut text);
+    text
+}
+
+fn push_count(text: &mut String, value: u64) {
+    if value >= 1000 {
+        push_count(text, value / 1000);
+        text.push(',');
+        push_digit(text, value / 100 % 10);
+        push_digit(text, value / 10 % 10);
+    } else {
+        if value >= 100 {
+            push_digit(text, value / 100);
+        }
+        if value >= 10 {
+            push_digit(text, value / 10 % 10);
+        }
+    }
+    push_digit(text, value % 10);
+}
+
+fn push_digit(text: &mut String, digit: u64) {
+    text.push(char::from(b'0' + digit as u8));
+}
+
+fn push_one_decimal(text: &mut String, value: f64) {
+    if !value.is_finite() {
+        text.push_str(NOTHING);
+        return;
+    }
+    let tenths = (value.abs() * 10.0).round() as u64;
+    if value < 0.0 && tenths > 0 {
+        text.push('-');
+    }
+    push_count(text, tenths / 10);
+    text.push('.');
+    push_digit(text, tenths % 10);
+}
+
+fn push_short_decimal(text: &mut String, value: f64) {
+    push_one_decimal(text, value);
+    if text.ends_with(".0") {
+        text.truncate(text.len() - ".0".len());
+    }
+}
+
+fn is_in_thousands(value: f64) -> bool {
+    // 9,999.96 would print as 10,000.0: what prints as 10,000 is written in thousands.
+    value.is_finite() && (value * 10.0).round() / 10.0 >= THOUSANDS_FROM
+}
+
+fn push_thousands(text: &mut String, value: f64) {
+    push_short_decimal(text, value / 1000.0);
+    text.push('K');
+}
+
+fn push_whole(text: &mut String, value: f64) {
+    if value.is_finite() && value >= 0.0 {
+        push_count(text, value.round() as u64);
+    } else {
+        text.push_str(NOTHING);
+    }
 }
 
 /// A context as its label: `8K`, `1019K`; tokens where it is no whole K.
@@ -128,6 +181,8 @@ mod tests {
         assert_eq!(ttft_ms(1674.0), "1,674 ms");
         assert_eq!(tbt_ms(6.3), "6.3 ms");
         assert_eq!(count(14_612), "14,612");
+        assert_eq!(count(1_000_007), "1,000,007");
+        assert_eq!([0, 7, 42, 999].map(count), ["0", "7", "42", "999"]);
         assert_eq!(seconds(29.9), "29.9 s");
         assert_eq!(context(1_043_456), "1019K");
         assert_eq!(gigabytes(384.0), "384 GB");

@@ -223,7 +223,8 @@ fn round_step(raw: f64) -> f64 {
 }
 
 fn written(place: f64) -> String {
-    format!("{place:.1}")
+    // Places are below 1,000, so no separator comes in.
+    format::one_decimal(place)
 }
 
 #[cfg(test)]

@@ -67,8 +67,6 @@ pub enum HeatCell {
         class: &'static str,
         /// What it is.
         words: Said,
-        /// Why, where known.
-        why: Option<String>,
     },
 }
 
@@ -114,7 +112,7 @@ impl Small {
                 Shown::of(cell, Figure::Ttft, Some(text))
             }),
             Small::Scaling(form) => scaling_percent(grid, cell).map(|percent| Shown {
-                text: form.fill(&[&format!("{percent:.0}")]),
+                text: form.fill(&[&format::count(percent.round() as u64)]),
                 is_struck: false,
             }),
         }
@@ -177,7 +175,6 @@ fn map(grid: &Grid, kind: Kind, sentences: Vec<Said>, words: Words) -> Option<He
                 None => HeatCell::Blank {
                     class: "missing",
                     words: words.t("run-not-measured"),
-                    why: None,
                 },
             })
             .collect(),
@@ -210,7 +207,6 @@ fn heat_cell(
     let blank = |class| HeatCell::Blank {
         class,
         words: words.status(cell.status),
-        why: cell.reason.clone(),
     };
     let mut said = Vec::new();
     let is_queued = match cell.status {
