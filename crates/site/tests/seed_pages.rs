@@ -1,4 +1,4 @@
-//! A report shows every figure and every word of the published page it was made from.
+//! A report and a page of the registry show every figure and every word of the published page they were made from.
 
 // A failed expectation is a failed test, in its helpers too.
 #![allow(clippy::expect_used, clippy::panic)]
@@ -9,6 +9,13 @@ mod common;
 
 use common::{NAMES, Page, example, raw, selector, words};
 use serde_json::Value;
+
+/// What is made of the examples: the report and the page on the registry of each.
+fn pages() -> impl Iterator<Item = (&'static str, Page)> {
+    NAMES
+        .into_iter()
+        .flat_map(|name| Page::both_of_example(name).map(|page| (name, page)))
+}
 
 /// What stands in the "All measurements" table of a seed, one text per row and
 /// column, from the seed's figures: the second source, independent of our formats.
@@ -76,9 +83,10 @@ fn run_together(text: &str) -> String {
 
 #[test]
 fn every_row_of_the_seed_stands_in_all_measurements() {
-    for (name, count) in NAMES.into_iter().zip([64, 73]) {
-        let shown = Page::of_example(name).table("#measurements table");
+    for (name, page) in pages() {
+        let shown = page.table("#measurements table");
         let expected = expected_rows(name);
+        let count = if name == NAMES[0] { 64 } else { 73 };
         assert_eq!(expected.len(), count);
         assert_eq!(shown.len(), count, "{name}");
         for (shown, expected) in shown.iter().zip(&expected) {
@@ -89,7 +97,7 @@ fn every_row_of_the_seed_stands_in_all_measurements() {
 
 #[test]
 fn every_row_is_the_published_texts_row_in_the_published_order() {
-    for name in NAMES {
+    for (name, page) in pages() {
         let text = page_text(name);
         let published: Vec<String> = text
             .lines()
@@ -97,7 +105,7 @@ fn every_row_is_the_published_texts_row_in_the_published_order() {
             .map(|line| run_together(&line.replace('|', "")))
             .filter(|line| line.starts_with("Prefill") || line.starts_with("Sustaineddecode"))
             .collect();
-        let shown: Vec<String> = Page::of_example(name)
+        let shown: Vec<String> = page
             .table("#measurements table")
             .iter()
             .map(|row| run_together(&row.concat()))
@@ -108,8 +116,8 @@ fn every_row_is_the_published_texts_row_in_the_published_order() {
 
 #[test]
 fn the_columns_of_all_measurements_are_the_published_ones() {
-    for name in NAMES {
-        let columns = Page::of_example(name).all_words("#measurements thead th");
+    for (name, page) in pages() {
+        let columns = page.all_words("#measurements thead th");
         let published = run_together(&page_text(name).replace('|', ""));
         assert_eq!(columns.len(), 12);
         assert!(
@@ -121,8 +129,7 @@ fn the_columns_of_all_measurements_are_the_published_ones() {
 
 #[test]
 fn every_cell_of_the_heat_map_says_what_the_published_one_says() {
-    for name in NAMES {
-        let page = Page::of_example(name);
+    for (name, page) in pages() {
         let mut shown = vec![run_together(&page.all_words("#decode thead th").concat())];
         shown.extend(
             page.table("#decode table")
@@ -148,8 +155,7 @@ fn every_cell_of_the_heat_map_says_what_the_published_one_says() {
 
 #[test]
 fn cells_stand_under_their_own_concurrency_and_beside_their_own_context() {
-    for name in NAMES {
-        let page = Page::of_example(name);
+    for (name, page) in pages() {
         let columns = page.all_words("#decode thead th");
         let shown = page.table("#decode table");
         let expected = expected_rows(name);
@@ -170,8 +176,8 @@ fn cells_stand_under_their_own_concurrency_and_beside_their_own_context() {
 
 #[test]
 fn every_bar_of_the_prefill_chart_says_what_the_published_one_says() {
-    for name in NAMES {
-        let shown: Vec<String> = Page::of_example(name)
+    for (name, page) in pages() {
+        let shown: Vec<String> = page
             .table("#prefill table")
             .iter()
             .map(|row| run_together(&row.concat()))
@@ -195,21 +201,20 @@ fn bars_start_at_zero_and_are_as_long_as_their_figures() {
     let page = Page::of_example(NAMES[1]);
     let bar = |row: usize| {
         page.all("#prefill tbody tr")[row]
-            .select(&selector("i"))
+            .select(&selector("rect"))
             .next()
-            .and_then(|i| i.attr("style"))
+            .and_then(|bar| bar.attr("width"))
             .expect("a bar")
             .to_owned()
     };
-    assert_eq!(bar(3), "width:100.0%");
+    assert_eq!(bar(3), "100.0%");
     // 8,174 of 13,300
-    assert_eq!(bar(1), "width:61.5%");
+    assert_eq!(bar(1), "61.5%");
 }
 
 #[test]
 fn title_line_and_origin_are_the_published_ones() {
-    for name in NAMES {
-        let page = Page::of_example(name);
+    for (name, page) in pages() {
         let text = page_text(name);
         assert_eq!(page.words_of(".eyebrow"), "Speed test matrix");
         let title = page.words_of("h1");
@@ -239,8 +244,7 @@ fn the_line_of_sizes_is_the_published_one() {
 
 #[test]
 fn every_fact_of_the_published_page_is_on_ours_under_its_label() {
-    for name in NAMES {
-        let page = Page::of_example(name);
+    for (name, page) in pages() {
         let text = page_text(name);
         let mut lines = text
             .lines()
@@ -285,8 +289,7 @@ fn a_field_without_a_value_is_left_out() {
 
 #[test]
 fn the_launch_command_is_the_published_one_to_the_last_character() {
-    for name in NAMES {
-        let page = Page::of_example(name);
+    for (name, page) in pages() {
         let command = raw(page.one("#launch pre"));
         assert!(command.starts_with("env VLLM_"), "{command}");
         assert!(command.contains("--api-key <redacted>"));
@@ -305,8 +308,7 @@ fn the_launch_command_is_the_published_one_to_the_last_character() {
 
 #[test]
 fn sentences_and_leads_are_the_published_ones() {
-    for name in NAMES {
-        let page = Page::of_example(name);
+    for (name, page) in pages() {
         let text = page_text(name);
         let mut notes = page.all_words("#decode .note");
         notes.extend(page.all_words("#measurements .note"));
@@ -338,8 +340,8 @@ fn sentences_and_leads_are_the_published_ones() {
 
 #[test]
 fn the_sections_are_there_by_their_published_names() {
-    for name in NAMES {
-        let titles = Page::of_example(name).all_words("h2");
+    for (_, page) in pages() {
+        let titles = page.all_words("h2");
         for title in [
             "Hardware",
             "Engine",

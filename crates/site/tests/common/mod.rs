@@ -249,26 +249,37 @@ pub fn run_of(cells: Vec<Cell>) -> RunDocument {
 pub fn full_run() -> RunDocument {
     let mut run = example_run(NAMES[1]);
     for cell in &mut run.cells {
-        cell.ttft_ms = Some(every_percentile(106_315.0));
-        cell.tbt_ms = Some(every_percentile(26.2));
-        cell.chunk_gap_ms = Some(every_percentile(126.2));
-        cell.total_tok_s = Some(1335.7);
-        cell.total_tok_s_ci95 = Some([1330.1, 1340.2]);
-        cell.per_request_tok_s = Some(184.7);
-        cell.status = CellStatus::Valid;
-        cell.prompt_tokens = Some(1_043_456);
-        cell.cached_tokens = Some(1_043_440);
-        cell.cache_proof = Some(CacheProof::Proved);
-        cell.token_source = Some(TokenSource::ContinuousUsage);
-        cell.timestamp_source = Some(TimestampSource::Kernel);
-        cell.waiting_at_end = Some(0);
-        cell.failed = Some(0);
-        cell.kv_used_peak = Some(0.93);
-        cell.token_ledger = Some(TokenLedger {
+        *cell = every_known_cell(cell.key());
+    }
+    run
+}
+
+/// A cell of which everything is known.
+pub fn every_known_cell(key: CellKey) -> Cell {
+    Cell {
+        ttft_ms: Some(every_percentile(106_315.0)),
+        tbt_ms: Some(every_percentile(26.2)),
+        chunk_gap_ms: Some(every_percentile(126.2)),
+        total_tok_s: Some(1335.7),
+        total_tok_s_ci95: Some([1330.1, 1340.2]),
+        per_request_tok_s: Some(184.7),
+        average_active: Some(f64::from(key.concurrency)),
+        completed: Some(12),
+        output_tokens: Some(39_844),
+        measured_s: Some(30.0),
+        prompt_tokens: Some(1_043_456),
+        cached_tokens: Some(1_043_440),
+        cache_proof: Some(CacheProof::Proved),
+        token_source: Some(TokenSource::ContinuousUsage),
+        timestamp_source: Some(TimestampSource::Kernel),
+        waiting_at_end: Some(0),
+        failed: Some(0),
+        kv_used_peak: Some(0.93),
+        token_ledger: Some(TokenLedger {
             client_tokens: Some(39_844.0),
             engine_tokens: Some(39_851.4),
             ..TokenLedger::default()
-        });
+        }),
+        ..Cell::empty(key, CellStatus::Valid)
     }
-    run
 }

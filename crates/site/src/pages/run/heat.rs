@@ -4,19 +4,6 @@ const STEPS: u32 = CLASSES.len() as u32;
 /// Pale to deep.
 pub(crate) const CLASSES: [&str; 9] = ["h0", "h1", "h2", "h3", "h4", "h5", "h6", "h7", "h8"];
 
-/// The same of cells whose requests queued.
-const QUEUED_CLASSES: [&str; CLASSES.len()] = [
-    "h0 queued",
-    "h1 queued",
-    "h2 queued",
-    "h3 queued",
-    "h4 queued",
-    "h5 queued",
-    "h6 queued",
-    "h7 queued",
-    "h8 queued",
-];
-
 /// Where a figure lies between the smallest and the largest of a map.
 ///
 /// Throughput grows by factors, so steps are of equal ratio: on a linear scale
@@ -58,13 +45,10 @@ impl Scale {
         ((share * f64::from(STEPS)) as u32).min(STEPS - 1)
     }
 
-    /// The class of a figure's step; a queued cell has a border besides.
-    pub fn class(&self, figure: f64, is_queued: bool) -> &'static str {
-        let classes = if is_queued { &QUEUED_CLASSES } else { &CLASSES };
-        classes
-            .get(self.step(figure) as usize)
-            .copied()
-            .unwrap_or_default()
+    /// The class of a figure's step.
+    pub fn class(&self, figure: f64) -> &'static str {
+        let class = CLASSES.get(self.step(figure) as usize);
+        class.copied().unwrap_or_default()
     }
 }
 

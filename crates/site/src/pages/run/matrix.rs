@@ -7,11 +7,6 @@ use super::shown::{Shown, trusted_per_request_tok_s, trusted_total_tok_s, ttft};
 use super::words::status_sentences;
 use crate::words::{Form, Said, Words};
 
-/// Width of the column of contexts, px.
-const HEAD_WIDTH_PX: usize = 76;
-/// Width in which `106,315 ms TTFT` and `Requests queued` stand in one line, px.
-const COLUMN_WIDTH_PX: usize = 106;
-
 /// A heat map: rows are contexts, columns requests at once.
 #[derive(Debug, Template)]
 #[template(path = "run/heat_map.html")]
@@ -28,8 +23,6 @@ pub struct HeatMap {
     pub caption: Said,
     /// Requests at once.
     pub columns: Vec<String>,
-    /// Width under which the table scrolls inside itself, px.
-    pub min_width_px: usize,
     /// One for each context.
     pub rows: Vec<HeatRow>,
     /// The colours' ends.
@@ -54,6 +47,8 @@ pub enum HeatCell {
     Measured {
         /// Class of the colour; `plain` for a figure that is not compared.
         class: &'static str,
+        /// Its requests queued.
+        is_queued: bool,
         /// The figure.
         figure: Shown,
         /// Words under it, where so: `Requests queued`, names of flags.
@@ -182,7 +177,6 @@ fn map(grid: &Grid, kind: Kind, sentences: Vec<Said>, words: Words) -> Option<He
     Some(HeatMap {
         words,
         id: kind.id,
-        min_width_px: HEAD_WIDTH_PX + COLUMN_WIDTH_PX * grid.concurrency.len(),
         columns: grid.concurrency.iter().map(u32::to_string).collect(),
         rows: grid.contexts.iter().map(row).collect(),
         legend: scale.map(|scale| Legend {
@@ -232,11 +226,10 @@ fn heat_cell(
         .map(|name| words.flag(name));
     said.extend(names_of_takers);
     HeatCell::Measured {
-        class: match (scale.zip((kind.trusted)(cell)), is_queued) {
-            (Some((scale, tok_s)), is_queued) => scale.class(tok_s, is_queued),
-            (None, true) => "plain queued",
-            (None, false) => "plain",
-        },
+        class: scale
+            .zip((kind.trusted)(cell))
+            .map_or("plain", |(scale, tok_s)| scale.class(tok_s)),
+        is_queued,
         figure,
         words: said,
         small,
