@@ -149,14 +149,25 @@ impl PageError {
                 (words.t("trouble-broken"), words.t("trouble-broken-why"))
             }
         };
-        let trouble = Trouble {
-            frame: Frame::new(site, visitor, Place::Elsewhere, title),
-            explanation: explanation.into_owned(),
-        };
-        match page(&trouble.frame, &trouble) {
-            Ok(response) => (status, response).into_response(),
-            Err(_) => status.into_response(),
-        }
+        trouble(site, visitor, status, title, explanation.into_owned())
+    }
+}
+
+/// A page that says what went wrong.
+pub(crate) fn trouble(
+    site: &Site,
+    visitor: &Visitor,
+    status: StatusCode,
+    title: impl Into<String>,
+    explanation: String,
+) -> Response {
+    let trouble = Trouble {
+        frame: Frame::new(site, visitor, Place::Elsewhere, title),
+        explanation,
+    };
+    match page(&trouble.frame, &trouble) {
+        Ok(response) => (status, response).into_response(),
+        Err(_) => status.into_response(),
     }
 }
 

@@ -14,4 +14,5 @@ mod site;
 mod visitor;
 pub mod words;
 
-pub use site::{Importer, Site, SiteOptions, serve};
+pub use security::Limits;
+pub use site::{Importer, OidcOptions, Site, SiteOptions, serve};

@@ -7,7 +7,9 @@ use axum::Router;
 use document::RunDocument;
 use store::Store;
 
+use crate::accounts::Hasher;
 use crate::routes;
+use crate::security::{Gates, Limits};
 
 /// Reads another tool's result file as a run document, or says why it cannot, in
 /// words for the person who uploads it.
@@ -22,6 +24,50 @@ pub struct SiteOptions {
     pub public_url: String,
     /// Reads other tools' files.
     pub importer: Importer,
+    /// Whether people can make accounts with a name and a password.
+    pub sign_up: bool,
+    /// The OpenID provider that people can sign in with.
+    pub oidc: Option<OidcOptions>,
+    /// Whether a proxy in front says in `X-Forwarded-For` whose request it is.
+    pub trust_forwarded_for: bool,
+    /// How much is answered in a time.
+    pub limits: Limits,
+}
+
+/// An OpenID provider, and the site's registration there.
+#[derive(Clone)]
+pub struct OidcOptions {
+    /// Its address, as its discovery document says it.
+    pub issuer: String,
+    /// The site's name there.
+    pub client_id: String,
+    /// The site's secret there.
+    pub client_secret: String,
+}
+
+impl std::fmt::Debug for OidcOptions {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OidcOptions")
+            .field("issuer", &self.issuer)
+            .field("client_id", &self.client_id)
+            .finish_non_exhaustive()
+    }
+}
+
+impl SiteOptions {
+    /// A site at `public_url` where people can sign up, without an OpenID provider
+    /// or a proxy, and with the usual limits.
+    #[must_use]
+    pub fn new(public_url: impl Into<String>, importer: Importer) -> SiteOptions {
+        SiteOptions {
+            public_url: public_url.into(),
+            importer,
+            sign_up: true,
+            oidc: None,
+            trust_forwarded_for: false,
+            limits: Limits::default(),
+        }
+    }
 }
 
 /// What all requests share. Cloning is cheap.
@@ -31,6 +77,10 @@ pub struct Site {
     pub store: Store,
     /// What the site was given.
     pub options: Arc<SiteOptions>,
+    /// What requests count towards.
+    pub(crate) gates: Arc<Gates>,
+    /// Computes and checks password hashes, a few at once.
+    pub(crate) hasher: Hasher,
 }
 
 impl Site {
@@ -39,6 +89,8 @@ impl Site {
     pub fn new(store: Store, options: SiteOptions) -> Site {
         Site {
             store,
+            gates: Arc::new(Gates::new(&options.limits)),
+            hasher: Hasher::default(),
             options: Arc::new(options),
         }
     }

@@ -9,7 +9,7 @@ use axum::http::request::Parts;
 use axum_extra::extract::cookie::{Cookie, CookieJar, SameSite};
 use serde::Deserialize;
 
-use crate::accounts::{self, SignedIn};
+use crate::accounts::{self, Identity, SignedIn};
 use crate::site::Site;
 use crate::words::{Language, Words};
 
@@ -49,9 +49,15 @@ impl FromRequestParts<Site> for Visitor {
             .or_else(|| Language::from_code(cookies.get(LANGUAGE_COOKIE)?.value()))
             .or_else(|| accepted(&parts.headers))
             .unwrap_or_default();
+        // A token is for programs: pages are shown to whom the browser signed in.
+        let account = match parts.extensions.get::<Identity>() {
+            Some(Identity::Session(session)) => Some(session.account.clone()),
+            Some(Identity::Nobody | Identity::Token(..) | Identity::Refused(_)) => None,
+            None => accounts::signed_in(site, &cookies).await,
+        };
         Ok(Visitor {
             words: Words::of(language),
-            account: accounts::signed_in(site, &cookies).await,
+            account,
             here: without_language(parts.uri.path(), parts.uri.query().unwrap_or_default()),
             chosen,
         })

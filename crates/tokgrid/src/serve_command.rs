@@ -75,10 +75,9 @@ pub async fn serve(
     terminal::print(&format!("The site is at {public_url} (Ctrl-C stops it)\n"))?;
     let site = Site::new(
         store,
-        SiteOptions {
-            public_url: public_url.trim_end_matches('/').to_owned(),
-            importer: |bytes| convert::import(bytes).map_err(|error| error.to_string()),
-        },
+        SiteOptions::new(public_url.trim_end_matches('/'), |bytes| {
+            convert::import(bytes).map_err(|error| error.to_string())
+        }),
     );
     let stop = async {
         // Without a way to hear Ctrl-C the process can still be ended.

@@ -1,7 +1,18 @@
 //! Who people are: accounts, sessions, tokens, organizations.
 
+mod caller;
+mod password;
+mod secret;
+mod session;
+
+use std::fmt;
+
 use axum::Router;
 use axum_extra::extract::cookie::CookieJar;
+
+pub use caller::{Caller, CallerError};
+pub(crate) use caller::{Identity, identify};
+pub(crate) use password::Hasher;
 
 use crate::site::Site;
 
@@ -16,6 +27,16 @@ pub struct SignedIn {
     pub is_administrator: bool,
 }
 
+impl From<store::Account> for SignedIn {
+    fn from(account: store::Account) -> SignedIn {
+        SignedIn {
+            account_key: account.account_key,
+            name: account.name,
+            is_administrator: account.is_administrator,
+        }
+    }
+}
+
 /// What a token may be used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Scope {
@@ -25,12 +46,45 @@ pub enum Scope {
     Publish,
 }
 
+impl Scope {
+    /// All scopes.
+    pub const ALL: [Scope; 2] = [Scope::Read, Scope::Publish];
+
+    /// The name as it stands in forms and in the device request.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Scope::Read => "read",
+            Scope::Publish => "publish",
+        }
+    }
+
+    /// The scope with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Scope> {
+        Scope::ALL.into_iter().find(|scope| scope.as_str() == name)
+    }
+}
+
+impl fmt::Display for Scope {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
 /// Pages of accounts.
 pub(crate) fn routes() -> Router<Site> {
     Router::new()
 }
 
-/// The account that a session cookie stands for.
-pub(crate) async fn signed_in(_site: &Site, _cookies: &CookieJar) -> Option<SignedIn> {
-    None
+/// The account that a session cookie stands for. A database that fails is logged, and
+/// the visitor is nobody.
+pub(crate) async fn signed_in(site: &Site, cookies: &CookieJar) -> Option<SignedIn> {
+    match session::open(site, cookies).await {
+        Ok(session) => session.map(|session| session.account),
+        Err(error) => {
+            tracing::error!(%error, "a session cannot be looked up");
+            None
+        }
+    }
 }
