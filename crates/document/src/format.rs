@@ -101,6 +101,13 @@ fn push_count(text: &mut String, value: u64) {
     push_digit(text, value % 10);
 }
 
+fn push_digits(text: &mut String, value: u64) {
+    if value >= 10 {
+        push_digits(text, value / 10);
+    }
+    push_digit(text, value % 10);
+}
+
 fn push_digit(text: &mut String, digit: u64) {
     text.push(char::from(b'0' + digit as u8));
 }
@@ -147,11 +154,14 @@ fn push_whole(text: &mut String, value: f64) {
 /// A context as its label: `8K`, `1019K`; tokens where it is no whole K.
 #[must_use]
 pub fn context(tokens: u64) -> String {
-    if tokens.is_multiple_of(1024) {
-        format!("{}K", tokens / 1024)
-    } else {
-        count(tokens)
-    }
+    written(|text| {
+        if tokens.is_multiple_of(1024) {
+            push_digits(text, tokens / 1024);
+            text.push('K');
+        } else {
+            push_count(text, tokens);
+        }
+    })
 }
 
 /// GB without needless decimals: `384 GB`, `15.6 GB`.
@@ -185,6 +195,8 @@ mod tests {
         assert_eq!([0, 7, 42, 999].map(count), ["0", "7", "42", "999"]);
         assert_eq!(seconds(29.9), "29.9 s");
         assert_eq!(context(1_043_456), "1019K");
+        assert_eq!(context(8192), "8K");
+        assert_eq!(context(1000), "1,000");
         assert_eq!(gigabytes(384.0), "384 GB");
     }
 

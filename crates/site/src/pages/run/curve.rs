@@ -154,10 +154,19 @@ fn line(
             })
         })
         .collect();
-    let path: Vec<String> = points.iter().map(|p| format!("{},{}", p.x, p.y)).collect();
-    (!points.is_empty()).then(|| Line {
+    if points.is_empty() {
+        return None;
+    }
+    let mut path = String::new();
+    for point in &points {
+        for piece in [&point.x, ",", &point.y, " "] {
+            path.push_str(piece);
+        }
+    }
+    path.truncate(path.trim_end().len());
+    Some(Line {
         colour: colour(at, grid.contexts.len()),
-        path: path.join(" "),
+        path,
         points,
         shape: at % SHAPES.len(),
         context,

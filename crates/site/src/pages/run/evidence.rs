@@ -243,13 +243,15 @@ fn table(
 ) -> Option<EvidenceTable> {
     let mut is_used = vec![false; readings.len()];
     let mut found: Vec<(&Cell, Vec<Option<Said>>)> = Vec::new();
+    let mut values = Vec::with_capacity(readings.len());
     for cell in grid.cells() {
-        let values: Vec<Option<Said>> = readings.iter().map(|r| (r.read)(cell)).collect();
+        values.clear();
+        values.extend(readings.iter().map(|reading| (reading.read)(cell)));
         for (is_used, value) in is_used.iter_mut().zip(&values) {
             *is_used |= value.is_some();
         }
         if values.iter().any(Option::is_some) {
-            found.push((cell, values));
+            found.push((cell, std::mem::take(&mut values)));
         }
     }
     if found.is_empty() {

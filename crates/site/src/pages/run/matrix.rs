@@ -107,7 +107,7 @@ impl Small {
                 Shown::of(cell, Figure::Ttft, Some(text))
             }),
             Small::Scaling(form) => scaling_percent(grid, cell).map(|percent| Shown {
-                text: form.fill(&[&format::count(percent.round() as u64)]),
+                text: form.fill(&[&format::count(percent.round() as u64)]).into(),
                 is_struck: false,
             }),
         }

@@ -128,7 +128,8 @@ impl Measurements {
         if let Some(sort) = sort {
             sort.apply(&mut cells);
         }
-        let rows: Vec<Measurement> = cells.into_iter().map(|cell| row(cell, words)).collect();
+        let nouns = Nouns::of(words);
+        let rows: Vec<Measurement> = cells.into_iter().map(|cell| row(cell, &nouns)).collect();
         Measurements {
             words,
             heads,
@@ -156,10 +157,45 @@ fn href(kept: &str, sort: Option<Sort>) -> String {
     }
 }
 
-fn row(cell: &Cell, words: Words) -> Measurement {
+/// What every row says, looked up once.
+struct Nouns {
+    words: Words,
+    prefill: Said,
+    decode: Said,
+    valid: Said,
+}
+
+impl Nouns {
+    fn of(words: Words) -> Nouns {
+        Nouns {
+            words,
+            prefill: words.phase(Phase::Prefill),
+            decode: words.phase(Phase::Decode),
+            valid: words.status(CellStatus::Valid),
+        }
+    }
+
+    fn phase(&self, phase: Phase) -> Said {
+        match phase {
+            Phase::Prefill => self.prefill.clone(),
+            Phase::Decode => self.decode.clone(),
+        }
+    }
+
+    fn status(&self, status: CellStatus) -> Said {
+        match status {
+            CellStatus::Valid => self.valid.clone(),
+            CellStatus::Queued | CellStatus::OverCapacity | CellStatus::Failed => {
+                self.words.status(status)
+            }
+        }
+    }
+}
+
+fn row(cell: &Cell, nouns: &Nouns) -> Measurement {
     let (total, figures) = figures(cell);
     Measurement {
-        phase: words.phase(cell.phase),
+        phase: nouns.phase(cell.phase),
         context: format::context(cell.context_tokens),
         concurrency: cell.concurrency,
         class: match cell.status {
@@ -168,11 +204,11 @@ fn row(cell: &Cell, words: Words) -> Measurement {
             CellStatus::OverCapacity => "over",
             CellStatus::Failed => "failed",
         },
-        status: words.status(cell.status),
+        status: nouns.status(cell.status),
         flags: cell
             .flags
             .iter()
-            .map(|flag| words.flag(flag.name))
+            .map(|flag| nouns.words.flag(flag.name))
             .collect(),
         half_width: half_width(cell),
         total,

@@ -1,12 +1,14 @@
 use askama::Template;
 use document::{Cell, CellStatus, Figure, format};
 
+use crate::words::Said;
+
 /// A figure as it is written, struck through where a flag takes it away.
 #[derive(Debug, Clone, PartialEq, Eq, Template)]
 #[template(path = "run/shown.html")]
 pub struct Shown {
     /// The figure in the pages' format, or `—`.
-    pub text: String,
+    pub text: Said,
     /// A flag takes it away.
     pub is_struck: bool,
 }
@@ -16,7 +18,7 @@ impl Shown {
     pub(crate) fn of(cell: &Cell, figure: Figure, text: Option<String>) -> Shown {
         match text {
             Some(text) if cell.status != CellStatus::Failed => Shown {
-                text,
+                text: text.into(),
                 is_struck: cell.is_taken_away(figure),
             },
             Some(_) | None => Shown::nothing(),
@@ -26,7 +28,7 @@ impl Shown {
     /// What stands where nothing was measured.
     pub(crate) fn nothing() -> Shown {
         Shown {
-            text: format::NOTHING.to_owned(),
+            text: Said::Borrowed(format::NOTHING),
             is_struck: false,
         }
     }
@@ -35,12 +37,11 @@ impl Shown {
 /// TTFT in the pages' format. `≥` where requests still waited for their first
 /// token when the window closed, so that the true figure is larger.
 pub(crate) fn ttft(cell: &Cell) -> Option<String> {
-    let text = format::ttft_ms(cell.ttft_ms_p50()?);
-    Some(if cell.ttft_censored == Some(true) {
-        format!("≥ {text}")
-    } else {
-        text
-    })
+    let mut text = format::ttft_ms(cell.ttft_ms_p50()?);
+    if cell.ttft_censored == Some(true) {
+        text.insert_str(0, "≥ ");
+    }
+    Some(text)
 }
 
 /// Total tok/s that may be compared: measured and not taken away.
