@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::header::SET_COOKIE;
 use axum::response::{Html, IntoResponse, Response};
+use document::DocumentError;
 use store::StoreError;
 
 use crate::query::QueryError;
@@ -114,6 +115,14 @@ struct Trouble {
 }
 
 impl PageError {
+    /// A stored document does not read back.
+    pub(crate) fn damaged(run_id: &str, error: &DocumentError) -> PageError {
+        PageError::Store(StoreError::Damaged {
+            what: run_id.to_owned(),
+            why: error.to_string(),
+        })
+    }
+
     fn status(&self) -> StatusCode {
         match self {
             PageError::NotFound => StatusCode::NOT_FOUND,

@@ -1,0 +1,106 @@
+//! What occurs among some runs, each value leading to its runs.
+
+use document::format;
+use store::{Counted, Filter, Kind, Offered, RunQuery};
+
+use super::figures;
+use crate::query::{address, run_pairs};
+use crate::words::{Said, Words};
+
+/// Values shown of each field.
+const VALUES: usize = 12;
+
+/// The values of a field.
+#[derive(Debug)]
+pub(crate) struct Group {
+    /// The field.
+    pub title: Said,
+    /// Commonest first.
+    pub values: Vec<Value>,
+}
+
+/// A value of a field.
+#[derive(Debug)]
+pub(crate) struct Value {
+    /// As people read it.
+    pub text: String,
+    /// The list of its runs.
+    pub href: String,
+    /// How many they are.
+    pub run_count: String,
+}
+
+/// Fields of the runs of `filter` and `organization`; what the filter fixes is left
+/// out, for it has one value.
+pub(crate) fn groups(
+    words: Words,
+    occurring: &Offered,
+    filter: &Filter,
+    organization: Option<&str>,
+) -> Vec<Group> {
+    let list = |narrowed: Filter| {
+        let query = RunQuery {
+            filter: narrowed,
+            organization: organization.map(str::to_owned),
+            ..RunQuery::default()
+        };
+        address("/runs", &run_pairs(&query))
+    };
+    let fields: [(&'static str, bool, &[Counted], fn(&mut Filter, &str)); 5] = [
+        (
+            "list-model",
+            filter.model.is_some(),
+            &occurring.models,
+            |filter, value| {
+                filter.model = Some(value.to_owned());
+            },
+        ),
+        (
+            "list-hardware",
+            filter.hardware.is_some(),
+            &occurring.hardware,
+            |filter, value| {
+                filter.hardware = Some(value.to_owned());
+            },
+        ),
+        (
+            "run-quantization",
+            false,
+            &occurring.quantizations,
+            |filter, value| {
+                filter.quantization = Some(value.to_owned());
+            },
+        ),
+        ("run-engine", false, &occurring.engines, |filter, value| {
+            filter.engine = Some(value.to_owned());
+        }),
+        ("list-kind", false, &occurring.kinds, |filter, value| {
+            filter.kind = Kind::from_name(value);
+        }),
+    ];
+    fields
+        .into_iter()
+        .filter(|(_, is_fixed, values, _)| !is_fixed && !values.is_empty())
+        .map(|(title, _, values, set)| Group {
+            title: words.t(title),
+            values: values
+                .iter()
+                .filter(|one| !one.value.is_empty())
+                .take(VALUES)
+                .map(|one| {
+                    let mut narrowed = filter.clone();
+                    set(&mut narrowed, &one.value);
+                    Value {
+                        text: match Kind::from_name(&one.value).filter(|_| title == "list-kind") {
+                            Some(kind) => figures::kind(words, kind).into_owned(),
+                            None => one.label.clone(),
+                        },
+                        href: list(narrowed),
+                        run_count: format::count(one.run_count),
+                    }
+                })
+                .collect(),
+        })
+        .filter(|group| !group.values.is_empty())
+        .collect()
+}
