@@ -139,6 +139,28 @@ mod tests {
     }
 
     #[test]
+    fn the_page_is_in_the_language_asked_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let document = folder.path().join("run.json");
+        std::fs::write(&document, SMALLEST).expect("writes");
+        for (code, says) in [
+            ("zh-CN", "<html lang=\"zh-CN\">"),
+            ("en", "<html lang=\"en\">"),
+        ] {
+            run(&ReportArgs {
+                document: document.clone(),
+                out: None,
+                lang: language(code).expect("a language"),
+            })
+            .expect("reports");
+            let page = std::fs::read_to_string(folder.path().join("run.html")).expect("a page");
+            assert!(page.contains(says), "{code}");
+        }
+        let told = language("fr").expect_err("is refused");
+        assert!(told.contains("en or zh-CN"), "{told}");
+    }
+
+    #[test]
     fn what_is_no_run_document_is_told_by_name_with_what_to_do() {
         let folder = tempfile::tempdir().expect("a folder");
         let folder = folder.path();

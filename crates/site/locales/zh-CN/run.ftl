@@ -253,7 +253,7 @@ run-events = 测试过程中的事件
 ## 如何复现
 
 run-reproduce = 如何复现
-run-reproduce-lead = 在你自己的服务器上测量同样的矩阵。
+run-reproduce-lead = 在您自己的服务器上测量同样的矩阵。
 
 ## 报告框架
 
