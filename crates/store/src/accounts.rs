@@ -1,5 +1,5 @@
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{Any, Row, Transaction};
 
 use crate::{Dialect, Store, StoreError};
 
@@ -56,6 +56,16 @@ pub(crate) fn account(row: &AnyRow) -> Result<Account, sqlx::Error> {
 }
 
 impl Store {
+    /// A transaction that changes accounts and what is theirs.
+    pub(crate) async fn begin_account_change(
+        &self,
+    ) -> Result<Transaction<'static, Any>, StoreError> {
+        Ok(match self.dialect {
+            Dialect::Sqlite => self.write.begin_with("BEGIN IMMEDIATE").await?,
+            Dialect::Postgres => self.write.begin().await?,
+        })
+    }
+
     /// Makes an account; the first one of a database is its administrator, however
     /// many are made at once. `None` when the name, or the person at the OpenID
     /// provider, has one already.
@@ -63,7 +73,7 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn create_account(&self, new: NewAccount<'_>) -> Result<Option<Account>, StoreError> {
-        let mut transaction = self.write.begin().await?;
+        let mut transaction = self.begin_account_change().await?;
         if self.dialect == Dialect::Postgres {
             // One statement of SQLite sees and writes at once; here somebody could come between.
             sqlx::query("LOCK TABLE accounts IN SHARE ROW EXCLUSIVE MODE")
@@ -152,7 +162,7 @@ impl Store {
         password_hash: &str,
         kept_session_sha256: &str,
     ) -> Result<(), StoreError> {
-        let mut transaction = self.write.begin().await?;
+        let mut transaction = self.begin_account_change().await?;
         sqlx::query("UPDATE accounts SET password_hash = $1 WHERE account_key = $2")
             .bind(password_hash)
             .bind(account_key)

@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 
 mod accounts;
+mod accounts_hidden;
+mod accounts_oidc;
 mod catalogue;
 mod catalogue_list;
 mod cell_list;
@@ -8,12 +10,14 @@ mod cell_rows;
 mod columns;
 mod content;
 mod database;
+mod devices;
 mod error;
 mod filter;
 mod kept;
 mod moderation;
 mod names;
 mod naming;
+mod organizations;
 mod publish;
 mod query;
 mod ranking;
@@ -27,10 +31,16 @@ mod statement;
 mod tokens;
 
 pub use accounts::{Account, NewAccount};
+pub use accounts_hidden::HiddenRun;
+pub use accounts_oidc::OidcRequest;
 pub use catalogue::{Counted, HardwareEntry, ModelEntry, Offered, OrganizationEntry};
 pub use database::{DatabaseUrl, Dialect, Store};
+pub use devices::{DevicePoll, DeviceRequest, NewDeviceRequest};
 pub use error::StoreError;
 pub use names::{Kind, Metric, Named, Shape};
+pub use organizations::{
+    Member, MemberChange, MemberChanged, Membership, OrganizationCreated, Role,
+};
 pub use publish::{NewRun, Published};
 pub use query::{Filter, Page, PageRequest};
 pub use ranking::{Configuration, RankedCell, RankingQuery, ShapeCount};

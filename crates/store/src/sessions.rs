@@ -42,7 +42,7 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn open_session(&self, new: NewSession<'_>) -> Result<(), StoreError> {
-        let mut transaction = self.write.begin().await?;
+        let mut transaction = self.begin_account_change().await?;
         sqlx::query(
             "DELETE FROM sessions WHERE account_key = $1 AND (expires_at_ms <= $2 OR session_key IN \
              (SELECT session_key FROM sessions WHERE account_key = $1 \

@@ -1,5 +1,5 @@
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
 
 use crate::accounts::{Account, account, account_columns};
 use crate::{Store, StoreError};
@@ -61,23 +61,8 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn create_token(&self, new: NewToken<'_>) -> Result<bool, StoreError> {
-        let done = sqlx::query(
-            "INSERT INTO tokens \
-             (account_key, sha256, name, may_read, may_publish, created_at_ms, expires_at_ms) \
-             SELECT $1, $2, $3, $4, $5, $6, $7 \
-             WHERE (SELECT COUNT(*) FROM tokens WHERE account_key = $1) < $8",
-        )
-        .bind(new.account_key)
-        .bind(new.sha256)
-        .bind(new.name)
-        .bind(i64::from(new.may_read))
-        .bind(i64::from(new.may_publish))
-        .bind(new.now_ms)
-        .bind(new.expires_at_ms)
-        .bind(TOKENS_MAX)
-        .execute(&self.write)
-        .await?;
-        Ok(done.rows_affected() > 0)
+        let mut connection = self.write.acquire().await?;
+        Ok(insert(&mut connection, new).await?)
     }
 
     /// The token with this hash, expired or not, and its account.
@@ -145,6 +130,30 @@ impl Store {
             .await?;
         Ok(done.rows_affected() > 0)
     }
+}
+
+/// Keeps a token, if the account may have one more.
+pub(crate) async fn insert(
+    connection: &mut AnyConnection,
+    new: NewToken<'_>,
+) -> Result<bool, sqlx::Error> {
+    let done = sqlx::query(
+        "INSERT INTO tokens \
+             (account_key, sha256, name, may_read, may_publish, created_at_ms, expires_at_ms) \
+             SELECT $1, $2, $3, $4, $5, $6, $7 \
+             WHERE (SELECT COUNT(*) FROM tokens WHERE account_key = $1) < $8",
+    )
+    .bind(new.account_key)
+    .bind(new.sha256)
+    .bind(new.name)
+    .bind(i64::from(new.may_read))
+    .bind(i64::from(new.may_publish))
+    .bind(new.now_ms)
+    .bind(new.expires_at_ms)
+    .bind(TOKENS_MAX)
+    .execute(&mut *connection)
+    .await?;
+    Ok(done.rows_affected() > 0)
 }
 
 fn token(row: &AnyRow) -> Result<Token, sqlx::Error> {

@@ -1,13 +1,27 @@
 //! Who people are: accounts, sessions, tokens, organizations.
 
+mod account;
+mod attempt;
 mod caller;
+mod device;
+mod form;
+mod here;
+mod moderation;
+mod names;
+mod oidc;
+mod one_form;
+mod organizations;
 mod password;
 mod secret;
 mod session;
+mod sign_in;
+mod sign_up;
+mod tokens;
 
 use std::fmt;
 
 use axum::Router;
+use axum::routing::{get, post};
 use axum_extra::extract::cookie::CookieJar;
 
 pub use caller::{Caller, CallerError};
@@ -75,6 +89,36 @@ impl fmt::Display for Scope {
 /// Pages of accounts.
 pub(crate) fn routes() -> Router<Site> {
     Router::new()
+        .route("/sign-up", get(sign_up::form).post(sign_up::sign_up))
+        .route("/sign-in", get(sign_in::form).post(sign_in::sign_in))
+        .route("/sign-out", post(sign_in::sign_out))
+        .route("/sign-in/openid", get(oidc::start))
+        .route("/sign-in/openid/callback", get(oidc::finish))
+        .route("/account", get(account::show))
+        .route("/account/password", post(account::change_password))
+        .route("/account/sessions/{key}/end", post(account::end_session))
+        .route(
+            "/account/runs/{id}/delete",
+            get(account::confirm_delete).post(account::delete),
+        )
+        .route("/account/tokens", post(tokens::create))
+        .route("/account/tokens/{key}/revoke", post(tokens::revoke))
+        .route("/account/organizations", post(organizations::create))
+        .route("/account/organizations/{slug}", get(organizations::show))
+        .route(
+            "/account/organizations/{slug}/members",
+            post(organizations::change),
+        )
+        .route("/device", get(device::form).post(device::confirm))
+        .route("/device/answer", post(device::answer))
+        .route("/api/device/code", post(device::code))
+        .route("/api/device/token", post(device::token))
+        .route("/moderation", get(moderation::list))
+        .route(
+            "/moderation/runs/{id}/hide",
+            get(moderation::ask_reason).post(moderation::hide),
+        )
+        .route("/moderation/runs/{id}/show", post(moderation::show_again))
 }
 
 /// The account that a session cookie stands for. A database that fails is logged, and

@@ -6,7 +6,7 @@ mod origin;
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::http::header::{
-    CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
     X_FRAME_OPTIONS,
 };
 use axum::http::request::Parts;
@@ -33,9 +33,14 @@ const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self' data:
 pub(crate) async fn guard(State(site): State<Site>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     let mut response = match admit(&site, &mut parts).await {
-        Ok(budget) => {
+        Ok((budget, is_signed_in)) => {
             let mut response = next.run(Request::from_parts(parts, body)).await;
-            budget.tell(response.headers_mut());
+            let headers = response.headers_mut();
+            budget.tell(headers);
+            // What is made for one person is nobody else's, nor for who comes after a sign-out.
+            if is_signed_in && !headers.contains_key(CACHE_CONTROL) {
+                headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            }
             response
         }
         Err(refusal) => refusal.answer(&site, &mut parts).await,
@@ -52,7 +57,8 @@ fn protect(headers: &mut HeaderMap) {
 }
 
 /// Counts a request, finds whose it is, and refuses what somebody else's page sent.
-async fn admit(site: &Site, parts: &mut Parts) -> Result<Budget, Refusal> {
+/// What is left of the tighter limit, and whether somebody is signed in.
+async fn admit(site: &Site, parts: &mut Parts) -> Result<(Budget, bool), Refusal> {
     let network = Network::of(site, parts);
     let mut budget = site.gates.request(network)?;
     let identity = accounts::identify(site, &parts.headers).await;
@@ -62,9 +68,10 @@ async fn admit(site: &Site, parts: &mut Parts) -> Result<Budget, Refusal> {
     if let Some(suspicion) = origin::suspect(site, parts, &identity) {
         return Err(Refusal::Suspicious(suspicion));
     }
+    let is_signed_in = identity.account().is_some();
     parts.extensions.insert(network);
     parts.extensions.insert(identity);
-    Ok(budget)
+    Ok((budget, is_signed_in))
 }
 
 /// Why a request does not reach its handler.
@@ -145,7 +152,10 @@ impl FromRequestParts<Site> for UploadAllowance {
 
     async fn from_request_parts(parts: &mut Parts, site: &Site) -> Result<Self, TooMany> {
         let network = Network::of(site, parts);
-        let account = parts.extensions.get::<Identity>().and_then(Identity::account);
+        let account = parts
+            .extensions
+            .get::<Identity>()
+            .and_then(Identity::account);
         site.gates
             .upload(network, account.map(|account| account.account_key))?;
         Ok(UploadAllowance)
