@@ -1,12 +1,15 @@
+use std::fmt;
 use std::str::FromStr;
 
 use sqlx::any::AnyPoolOptions;
-use sqlx::{Any, AnyPool, Transaction};
+use sqlx::{Any, AnyPool, AssertSqlSafe, Transaction};
 
 use crate::StoreError;
 
 /// Readers of SQLite at once.
 const SQLITE_READERS: u32 = 4;
+/// Memory for pages of each connection to SQLite, KiB.
+const SQLITE_CACHE_KIB: u32 = 24 * 1024;
 /// Connections to PostgreSQL at once, of each of the two pools.
 const POSTGRES_CONNECTIONS: u32 = 8;
 
@@ -60,6 +63,20 @@ impl DatabaseUrl {
     }
 }
 
+/// The address without what may be a password.
+impl fmt::Display for DatabaseUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.dialect(), self.0.split_once("://")) {
+            (Dialect::Postgres, Some((scheme, rest))) => {
+                let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
+                let place = place.split('?').next().unwrap_or(place);
+                write!(f, "{scheme}://{place}")
+            }
+            (Dialect::Postgres | Dialect::Sqlite, _) => f.write_str(&self.0),
+        }
+    }
+}
+
 /// The registry's database. Cloning shares its connections.
 #[derive(Debug, Clone)]
 pub struct Store {
@@ -96,6 +113,17 @@ impl Store {
         })
     }
 
+    /// A transaction that reads one state of the database, whatever is written meanwhile.
+    pub(crate) async fn begin_reading(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        Ok(match self.dialect {
+            Dialect::Sqlite => self.read.begin().await?,
+            Dialect::Postgres => {
+                let begin = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
+                self.read.begin_with(begin).await?
+            }
+        })
+    }
+
     /// A transaction that writes runs: one at a time, over all sites of a database, so
     /// that counts and bests are right and no two wait for each other.
     pub(crate) async fn begin_writing(&self) -> Result<Transaction<'static, Any>, StoreError> {
@@ -127,10 +155,11 @@ async fn pool(url: &DatabaseUrl, dialect: Dialect, most: u32) -> Result<AnyPool,
                 .after_connect(|connection, _| {
                     Box::pin(async move {
                         // FULL: what is acknowledged survives the machine, not only the process.
-                        sqlx::raw_sql(
-                            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-                             PRAGMA foreign_keys = ON; PRAGMA busy_timeout = 10000;",
-                        )
+                        sqlx::raw_sql(AssertSqlSafe(format!(
+                            "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; \
+                             PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
+                             PRAGMA cache_size = -{SQLITE_CACHE_KIB};"
+                        )))
                         .execute(&mut *connection)
                         .await?;
                         Ok(())

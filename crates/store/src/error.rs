@@ -22,6 +22,23 @@ pub enum StoreError {
     /// A number or name that no column holds.
     #[error("{0} cannot be stored")]
     Unstorable(String),
+    /// An export could not be written or read.
+    #[error("the export: {0}")]
+    ExportFile(#[from] std::io::Error),
+    /// An export is not one, or not of this version.
+    #[error("line {line} of the export: {why}")]
+    Export {
+        /// From 1.
+        line: u64,
+        /// What is wrong, and what to do.
+        why: String,
+    },
+    /// An import would mix with what is there.
+    #[error("the database is not empty (the table {0} has rows): import into a new one")]
+    NotEmpty(String),
+    /// What was imported does not hold together.
+    #[error("what was imported does not hold together: {0}")]
+    ImportDiffers(String),
     /// What is stored does not read back.
     #[error("what is stored of {what} is damaged: {why}")]
     Damaged {

@@ -118,8 +118,6 @@ CREATE INDEX runs_by_account
     ON runs (account_key, run_key, model_key, hardware_key, variant_key, hidden_at_ms);
 CREATE INDEX runs_by_organization
     ON runs (organization_key, run_key, model_key, hardware_key, variant_key, hidden_at_ms);
-CREATE INDEX runs_hidden
-    ON runs (run_key, model_key, hardware_key, variant_key) WHERE hidden_at_ms IS NOT NULL;
 
 -- Phase, context and concurrency: what makes cells comparable.
 CREATE TABLE shapes (
