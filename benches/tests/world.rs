@@ -2,10 +2,14 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
+use benches::wanted::{Class, Rules, Runs};
 use benches::world::{Facts, MACHINES, World};
 use document::{CellStatus, RunDocument};
-use store::Kind;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
+use store::{Kind, Store};
 
 const RUNS: u64 = 100_000;
 const SEED: u64 = 1;
@@ -96,5 +100,54 @@ fn documents_are_read_back_as_they_are_and_prove_no_flag_against_themselves() {
             "{index}: {:?}",
             derived.first().map(|d| &document.cells[d.cell_index])
         );
+    }
+}
+
+#[test]
+fn the_site_takes_every_document_and_the_database_proves_its_counts() {
+    let options = site::SiteOptions::new("http://localhost", |_| Err("of another tool".to_owned()));
+    let world = Arc::new(world());
+    let runs = 200;
+    for index in 0..runs {
+        let bytes = serde_json::to_vec(&world.document(&world.facts(index))).unwrap();
+        let received = site::intake::read(&bytes, &options);
+        assert!(received.is_ok(), "{index}: {received:?}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("sqlite:{}", folder.path().join("registry.db").display());
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let store = Store::open(&url.parse().unwrap()).await.unwrap();
+        // Filled in two parts, as the growth is measured.
+        for until in [runs / 2, runs] {
+            benches::fill::fill(&store, &world, until, |_| {})
+                .await
+                .unwrap();
+        }
+        let report = store.check().await.unwrap();
+        assert!(report.is_clean(), "{report:?}");
+        assert_eq!(report.run_count, runs);
+    });
+}
+
+#[test]
+fn filters_match_as_many_runs_as_their_class_says() {
+    let world = world();
+    let runs = Runs::of(&world, 5000);
+    let mut rng = ChaCha8Rng::seed_from_u64(SEED);
+    let rules = Rules {
+        leaves_simulated_out: true,
+        has_model: false,
+    };
+    for class in Class::ALL {
+        for _ in 0..20 {
+            let (wanted, _) = runs.draw(&mut rng, class, rules).unwrap();
+            let count = runs.count(&wanted, true);
+            match class {
+                Class::Common => assert!(count >= 50, "{wanted:?}"),
+                Class::Rare => assert!((1..=20).contains(&count), "{wanted:?}"),
+                Class::Empty => assert_eq!(count, 0, "{wanted:?}"),
+            }
+        }
     }
 }
