@@ -1,6 +1,7 @@
 //! `tokgrid`: wiring only. Each command has a file of its own.
 
 mod demo_command;
+mod import_command;
 mod launch;
 mod rejudge_command;
 mod report_command;
@@ -43,6 +44,8 @@ enum Command {
     Sim(Box<sim_command::SimArgs>),
     /// Writes a run document as one HTML file
     Report(report_command::ReportArgs),
+    /// Makes run documents of other tools' result files
+    Import(import_command::ImportArgs),
     /// Computes a document's figures again from its samples
     Rejudge(rejudge_command::RejudgeArgs),
 }
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
             Command::Serve(args) => serve_command::run(args).await,
             Command::Sim(args) => sim_command::run(*args).await,
             Command::Report(args) => report_command::run(&args),
+            Command::Import(args) => import_command::run(&args),
             Command::Rejudge(args) => rejudge_command::run(&args),
         }
     });
@@ -92,7 +96,7 @@ pub(crate) fn fail_with(error: &anyhow::Error, status: u8) -> ExitCode {
 }
 
 /// What a server said may hold codes that a terminal obeys.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '\u{fffd}' } else { c })
         .collect()

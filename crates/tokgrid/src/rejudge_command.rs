@@ -97,7 +97,8 @@ fn changes(written: &Cell, judged: &Cell) -> anyhow::Result<Vec<String>> {
         .collect())
 }
 
-fn name(key: CellKey) -> String {
+/// How a cell is named in lines for people.
+pub(crate) fn name(key: CellKey) -> String {
     let context = format::context(key.context_tokens);
     match key.phase {
         document::Phase::Prefill => format!("prefill {context}"),
