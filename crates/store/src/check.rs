@@ -49,14 +49,17 @@ impl Store {
         let mut report = CheckReport::default();
         let mut reading = self.begin_reading().await?;
         check_documents::check(&mut reading, &mut report).await?;
+        let last = last_configuration_key(&mut reading).await?;
         for kept in KEPT {
             for (sql, fault) in [
                 (kept.superfluous(), "kept, and not so by the runs:"),
                 (kept.missing(), "by the runs, and not kept so:"),
             ] {
-                let mut rows = query(AssertSqlSafe(sql)).fetch(&mut *reading);
-                while let Some(row) = rows.try_next().await? {
-                    report.found(format!("{}: {fault} {}", kept.table, told(&row)?));
+                for part in kept.parts(&sql, last) {
+                    let mut rows = part.query().fetch(&mut *reading);
+                    while let Some(row) = rows.try_next().await? {
+                        report.found(format!("{}: {fault} {}", kept.table, told(&row)?));
+                    }
                 }
             }
         }
@@ -73,14 +76,24 @@ impl Store {
     /// When the database fails.
     pub async fn rebuild(&self) -> Result<(), StoreError> {
         let mut transaction = self.begin_writing().await?;
+        let last = last_configuration_key(&mut transaction).await?;
         for kept in KEPT {
             for sql in kept.rebuild() {
-                query(AssertSqlSafe(sql)).execute(&mut *transaction).await?;
+                for part in kept.parts(&sql, last) {
+                    part.query().execute(&mut *transaction).await?;
+                }
             }
         }
         transaction.commit().await?;
         Ok(())
     }
+}
+
+async fn last_configuration_key(connection: &mut AnyConnection) -> Result<i64, StoreError> {
+    let row = query("SELECT COALESCE(MAX(configuration_key), 0) FROM configurations")
+        .fetch_one(connection)
+        .await?;
+    Ok(row.try_get(0)?)
 }
 
 async fn check_references(

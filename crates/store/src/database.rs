@@ -10,6 +10,8 @@ use crate::StoreError;
 const SQLITE_READERS: u32 = 4;
 /// Memory for pages of each connection to SQLite, KiB.
 const SQLITE_CACHE_KIB: u32 = 24 * 1024;
+/// Pages of a new SQLite file: rows of cells and documents are read by the page.
+const SQLITE_PAGE_BYTES: u32 = 8192;
 /// Connections to PostgreSQL at once, of each of the two pools.
 const POSTGRES_CONNECTIONS: u32 = 8;
 
@@ -156,7 +158,8 @@ async fn pool(url: &DatabaseUrl, dialect: Dialect, most: u32) -> Result<AnyPool,
                     Box::pin(async move {
                         // FULL: what is acknowledged survives the machine, not only the process.
                         sqlx::raw_sql(AssertSqlSafe(format!(
-                            "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; \
+                            "PRAGMA busy_timeout = 10000; PRAGMA page_size = {SQLITE_PAGE_BYTES}; \
+                             PRAGMA journal_mode = WAL; \
                              PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; \
                              PRAGMA cache_size = -{SQLITE_CACHE_KIB};"
                         )))

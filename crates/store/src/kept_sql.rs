@@ -1,5 +1,13 @@
 //! What is kept, and how it is computed from the runs: for proof and for repair.
 
+use sqlx::any::AnyArguments;
+use sqlx::query::Query;
+use sqlx::{Any, AssertSqlSafe};
+
+/// Configurations whose best cells are computed at once: all at once would not fit
+/// into memory.
+const CONFIGURATIONS_AT_ONCE: i64 = 500;
+
 /// Columns of a table that could be computed.
 pub(crate) struct Kept {
     pub(crate) table: &'static str,
@@ -11,6 +19,24 @@ pub(crate) struct Kept {
     computed: &'static str,
     /// Whether a row is there only where it is computed, and made with all others anew.
     is_whole: bool,
+    /// Whether it is computed for some configurations at once.
+    is_by_configuration: bool,
+}
+
+/// A statement about some configurations, or about all.
+pub(crate) struct Part {
+    sql: String,
+    configurations: Option<(i64, i64)>,
+}
+
+impl Part {
+    pub(crate) fn query(self) -> Query<'static, Any, AnyArguments> {
+        let query = sqlx::query(AssertSqlSafe(self.sql));
+        match self.configurations {
+            Some((first, last)) => query.bind(first).bind(last),
+            None => query,
+        }
+    }
 }
 
 pub(crate) const KEPT: [Kept; 11] = [
@@ -21,6 +47,7 @@ pub(crate) const KEPT: [Kept; 11] = [
         computed: "SELECT r.run_key, c.model_key, c.hardware_key, c.variant_key \
                    FROM runs r JOIN configurations c ON c.configuration_key = r.configuration_key",
         is_whole: false,
+        is_by_configuration: false,
     },
     Kept {
         table: "runs",
@@ -29,6 +56,7 @@ pub(crate) const KEPT: [Kept; 11] = [
         computed: "SELECT r.run_key, COUNT(c.run_key) AS cell_count \
                    FROM runs r LEFT JOIN cells c ON c.run_key = r.run_key GROUP BY r.run_key",
         is_whole: false,
+        is_by_configuration: false,
     },
     Kept {
         table: "configurations",
@@ -38,6 +66,7 @@ pub(crate) const KEPT: [Kept; 11] = [
                    LEFT JOIN runs r ON r.configuration_key = c.configuration_key \
                    AND r.hidden_at_ms IS NULL GROUP BY c.configuration_key",
         is_whole: false,
+        is_by_configuration: false,
     },
     Kept {
         table: "variants",
@@ -47,6 +76,7 @@ pub(crate) const KEPT: [Kept; 11] = [
                    LEFT JOIN runs r ON r.variant_key = v.variant_key \
                    AND r.hidden_at_ms IS NULL GROUP BY v.variant_key",
         is_whole: false,
+        is_by_configuration: false,
     },
     Kept {
         table: "models",
@@ -57,6 +87,7 @@ pub(crate) const KEPT: [Kept; 11] = [
                    LEFT JOIN runs r ON r.model_key = m.model_key \
                    AND r.hidden_at_ms IS NULL GROUP BY m.model_key",
         is_whole: false,
+        is_by_configuration: false,
     },
     Kept {
         table: "hardware",
@@ -67,6 +98,7 @@ pub(crate) const KEPT: [Kept; 11] = [
                    LEFT JOIN runs r ON r.hardware_key = h.hardware_key \
                    AND r.hidden_at_ms IS NULL GROUP BY h.hardware_key",
         is_whole: false,
+        is_by_configuration: false,
     },
     Kept {
         table: "organizations",
@@ -77,6 +109,7 @@ pub(crate) const KEPT: [Kept; 11] = [
                    LEFT JOIN runs r ON r.organization_key = o.organization_key \
                    AND r.hidden_at_ms IS NULL GROUP BY o.organization_key",
         is_whole: false,
+        is_by_configuration: false,
     },
     Kept {
         table: "organization_counts",
@@ -86,6 +119,7 @@ pub(crate) const KEPT: [Kept; 11] = [
                    WHERE organization_key IS NOT NULL AND hidden_at_ms IS NULL \
                    GROUP BY organization_key, configuration_key",
         is_whole: true,
+        is_by_configuration: false,
     },
     Kept {
         table: "shape_counts",
@@ -95,6 +129,7 @@ pub(crate) const KEPT: [Kept; 11] = [
                    FROM shape_cells WHERE hidden_at_ms IS NULL \
                    GROUP BY model_key, hardware_key, shape_key",
         is_whole: true,
+        is_by_configuration: false,
     },
     Kept {
         table: "best_cells",
@@ -103,9 +138,10 @@ pub(crate) const KEPT: [Kept; 11] = [
         computed: "SELECT configuration_key, metric, shape_key, score, run_key, cell_index \
                    FROM (SELECT c.*, ROW_NUMBER() OVER (\
                    PARTITION BY configuration_key, metric, shape_key \
-                   ORDER BY score DESC, run_key, cell_index) AS place FROM candidates c) ranked \
-                   WHERE place = 1",
+                   ORDER BY score DESC, run_key, cell_index) AS place FROM candidates c \
+                   WHERE configuration_key BETWEEN $1 AND $2) ranked WHERE place = 1",
         is_whole: true,
+        is_by_configuration: true,
     },
     // What no run has is no error of a count, but nobody would ever delete it.
     Kept {
@@ -114,6 +150,7 @@ pub(crate) const KEPT: [Kept; 11] = [
         values: &[],
         computed: "SELECT sha256 FROM runs",
         is_whole: false,
+        is_by_configuration: false,
     },
 ];
 
@@ -139,7 +176,7 @@ impl Kept {
         if self.is_whole {
             let columns = self.columns();
             return vec![
-                format!("DELETE FROM {table}"),
+                format!("DELETE FROM {table}{}", self.some()),
                 format!("INSERT INTO {table} ({columns}) {computed}"),
             ];
         }
@@ -154,8 +191,44 @@ impl Kept {
             .collect()
     }
 
+    /// A statement in as many parts as it takes.
+    pub(crate) fn parts(&self, sql: &str, last_configuration_key: i64) -> Vec<Part> {
+        let part = |configurations| Part {
+            sql: sql.to_owned(),
+            configurations,
+        };
+        if !self.is_by_configuration {
+            return vec![part(None)];
+        }
+        // Beyond the last too, where a row could be that no configuration has.
+        let mut parts = vec![
+            part(Some((i64::MIN, 0))),
+            part(Some((last_configuration_key + 1, i64::MAX))),
+        ];
+        let mut first = 1;
+        while first <= last_configuration_key {
+            let last = (first + CONFIGURATIONS_AT_ONCE - 1).min(last_configuration_key);
+            parts.push(part(Some((first, last))));
+            first = last + 1;
+        }
+        parts
+    }
+
     fn kept(&self) -> String {
-        format!("SELECT {} FROM {}", self.columns(), self.table)
+        format!(
+            "SELECT {} FROM {}{}",
+            self.columns(),
+            self.table,
+            self.some()
+        )
+    }
+
+    fn some(&self) -> &'static str {
+        if self.is_by_configuration {
+            " WHERE configuration_key BETWEEN $1 AND $2"
+        } else {
+            ""
+        }
     }
 
     fn columns(&self) -> String {

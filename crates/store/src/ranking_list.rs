@@ -13,7 +13,7 @@ use crate::{
 
 /// The best cells of so many configurations are looked up and sorted; of more, the
 /// index by score is walked until the page is full.
-const LOOKED_UP_CONFIGURATIONS_MAX: i64 = 10_000;
+const LOOKED_UP_CONFIGURATIONS_MAX: i64 = 1_000;
 
 /// The cell a page begins after.
 #[derive(Debug, Clone, Copy)]
@@ -155,13 +155,18 @@ impl Store {
         Ok(row.map(|row| row.try_get(0)).transpose()?)
     }
 
-    /// `None` where most match, and need not be counted.
+    /// Counted to one more than are looked up; `None` where most match.
     async fn count_configurations(&self, scope: &Scope) -> Result<Option<i64>, StoreError> {
         if scope.is_of_kinds() && !scope.is_of_one_kind() {
             return Ok(None);
         }
-        let mut statement = Statement::new("SELECT COUNT(*) FROM configurations c WHERE 1 = 1");
+        let mut statement =
+            Statement::new("SELECT COUNT(*) FROM (SELECT 1 FROM configurations c WHERE 1 = 1");
         scope.push_conditions(&mut statement, "c.")?;
+        statement
+            .push(" LIMIT ")
+            .bind(LOOKED_UP_CONFIGURATIONS_MAX + 1)?;
+        statement.push(") counted");
         Ok(Some(
             statement.query().fetch_one(&self.read).await?.try_get(0)?,
         ))

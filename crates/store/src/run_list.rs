@@ -9,7 +9,7 @@ use crate::{Dialect, Page, PageRequest, RunQuery, RunSummary, Store, StoreError,
 
 /// So many runs are gathered from their configurations and sorted; of more, an index
 /// is walked from the newest until the page is full.
-const GATHERED_RUNS_MAX: i64 = 8_000;
+const GATHERED_RUNS_MAX: i64 = 2_000;
 
 /// What a list of runs is asked for, found in the database.
 pub(crate) struct RunScope {

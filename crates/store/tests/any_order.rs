@@ -13,8 +13,8 @@ use proptest::test_runner::{Config, TestRunner};
 use store::{Filter, Metric, PageRequest, RankingQuery, RunQuery, Shape, Store};
 use testkit::on_both;
 
-const CASES: u32 = 12;
-const STEPS_MAX: usize = 30;
+const CASES: u32 = 8;
+const STEPS_MAX: usize = 25;
 const MODELS: [&str; 3] = ["org/A", "org/A-FP8", "B"];
 const GPUS: [&str; 2] = ["H100", "RTX 4090"];
 const ENGINES: [&str; 2] = ["vllm", "llama.cpp"];
