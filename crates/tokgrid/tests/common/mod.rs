@@ -3,6 +3,8 @@
 #![allow(dead_code, reason = "every test file uses another part of it")]
 
 pub mod binary;
+pub mod people;
+pub mod serve;
 pub mod truth;
 
 use std::time::Duration;

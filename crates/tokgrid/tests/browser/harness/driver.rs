@@ -1,0 +1,101 @@
+//! chromedriver in a process of its own, and commands that WebDriver does not name.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+use fantoccini::wd::WebDriverCompatibleCommand;
+use serde_json::{Value, json};
+
+/// Chromium, as root, in a container, without anything that asks the network.
+const FLAGS: [&str; 10] = [
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-proxy-server",
+];
+
+/// chromedriver, killed when dropped; its browser ends with it.
+pub struct Driver {
+    child: Child,
+    pub url: String,
+}
+
+impl Driver {
+    /// Starts it on a free port.
+    pub fn start() -> Driver {
+        let mut child = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("chromedriver does not start: `scripts/test browser` installs it");
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let port = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| {
+                let (_, port) = line.split_once("started successfully on port ")?;
+                port.trim_end_matches('.').parse::<u16>().ok()
+            })
+            .expect("chromedriver says no port");
+        // Whoever prints into a closed pipe would fail.
+        std::thread::spawn(move || lines.map_while(Result::ok).count());
+        let url = format!("http://127.0.0.1:{port}");
+        Driver { child, url }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+/// What the browser is asked to be.
+pub fn capabilities(profile: &std::path::Path, language: &str) -> fantoccini::wd::Capabilities {
+    let mut flags: Vec<String> = FLAGS.iter().map(|flag| (*flag).to_owned()).collect();
+    flags.push(format!("--user-data-dir={}", profile.display()));
+    flags.push(format!("--lang={language}"));
+    let wanted = json!({
+        "browserName": "chrome",
+        "goog:chromeOptions": {
+            "args": flags,
+            "prefs": { "intl.accept_languages": language },
+        },
+        "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
+    });
+    let Value::Object(wanted) = wanted else {
+        unreachable!("an object is written above");
+    };
+    wanted
+}
+
+/// A command of chromedriver's own: a path below the session and what is sent there.
+#[derive(Debug)]
+pub struct OwnCommand {
+    pub path: &'static str,
+    pub body: Value,
+}
+
+impl WebDriverCompatibleCommand for OwnCommand {
+    fn endpoint(
+        &self,
+        base_url: &url::Url,
+        session_id: Option<&str>,
+    ) -> Result<url::Url, url::ParseError> {
+        let session = session_id.expect("the session is open");
+        base_url.join(&format!("session/{session}/{}", self.path))
+    }
+
+    fn method_and_body(&self, _request_url: &url::Url) -> (http::Method, Option<String>) {
+        (http::Method::POST, Some(self.body.to_string()))
+    }
+}
