@@ -37,6 +37,8 @@ struct RegistryRun {
     hidden: Option<HiddenNotice>,
     /// Pages that the run belongs to.
     trail: Vec<Link>,
+    /// Where an administrator hides the run.
+    hide: Option<String>,
 }
 
 /// `/runs/{id}`, and `/runs/{id}.json` for the document.
@@ -157,11 +159,17 @@ fn registry_run(
             .unwrap_or_default(),
     };
     let run_page = RunPage::for_registry(&run, words, &run_links, sort);
+    let looks_after = visitor
+        .account
+        .as_ref()
+        .is_some_and(|account| account.is_administrator);
+    let may_hide = looks_after && stored.hidden.is_none();
     let template = RegistryRun {
         frame: Frame::new(site, visitor, Place::Runs, run_page.title.in_one_line()),
         page: run_page,
         hidden: stored.hidden.as_ref().map(|hidden| notice(visitor, hidden)),
         trail: trail(stored),
+        hide: may_hide.then(|| format!("/moderation{path}/hide")),
     };
     page(&template.frame, &template)
 }
