@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use serde_json::json;
 
+use crate::common::people::Person;
 use crate::harness::http::{self, Answer};
 use crate::harness::{Browser, TestSite};
 
@@ -139,6 +140,18 @@ async fn no_link_of_the_site_is_dead() {
     assert!(walk.wrong.is_empty(), "{}", walk.wrong.join("\n"));
     let paths = walk.paths();
     assert!(paths.len() > 20, "hardly anything is linked: {paths:#?}");
+    browser.close().await;
+}
+
+#[tokio::test]
+#[ignore = "needs chromedriver: scripts/test browser"]
+async fn no_link_is_dead_for_somebody_who_is_signed_in() {
+    let site = TestSite::with_examples().await;
+    let browser = Browser::start().await;
+    let ada = Person::sign_up(site.url(), "ada").await;
+    let walk = dead_links(&site, &browser, "/account", &ada.cookie).await;
+    assert!(walk.wrong.is_empty(), "{}", walk.wrong.join("\n"));
+    assert!(walk.paths().contains("/moderation"));
     browser.close().await;
 }
 

@@ -19,7 +19,8 @@ pub async fn sign_up(browser: &Browser, site: &TestSite, name: &str) {
     assert_eq!(browser.text("h1").await, name);
 }
 
-async fn make_token(browser: &Browser, site: &TestSite) -> String {
+/// Makes a token on the account's page; the page shows it.
+pub async fn make_token(browser: &Browser, site: &TestSite) -> String {
     browser.open(&site.at("/account")).await;
     browser.fill("#token-name", "laptop").await;
     browser.click("form[action='/account/tokens'] button").await;

@@ -59,3 +59,22 @@ async fn first_entry(site: &TestSite, list: &str) -> Option<String> {
     let (slug, _) = rest.split_once('"')?;
     Some(format!("{list}/{slug}"))
 }
+
+/// The pages of somebody who is signed in, looks after the site and belongs to the
+/// organization `lab`.
+pub fn signed_in() -> Vec<Page> {
+    let run = page_of(DEEPSEEK);
+    let paths = [
+        "/account".to_owned(),
+        "/account/organizations/lab".to_owned(),
+        format!("/account{run}/delete"),
+        "/device".to_owned(),
+        "/moderation".to_owned(),
+        format!("/moderation{run}/hide"),
+        "/organizations/lab".to_owned(),
+        "/publish".to_owned(),
+        run,
+    ];
+    let pages = paths.into_iter().map(|path| Page { path, status: 200 });
+    pages.collect()
+}
