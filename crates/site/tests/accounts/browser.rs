@@ -43,7 +43,7 @@ impl Answer {
 
 /// A browser.
 pub struct Browser {
-    site: Router,
+    pub site: Router,
     pub cookies: RefCell<BTreeMap<String, String>>,
     /// What it says of where a form was: `None` for a program.
     pub origin: Option<&'static str>,

@@ -36,7 +36,8 @@ async fn no_secret_is_logged_at_any_level() {
         .with_max_level(tracing_subscriber::filter::LevelFilter::TRACE)
         .with_writer(log.clone())
         .finish();
-    let _logged = tracing_subscriber::util::SubscriberInitExt::set_default(subscriber);
+    // For all threads: the database answers on others.
+    tracing::subscriber::set_global_default(subscriber).unwrap();
     on_both(async |url| {
         let site = site(&open(&url).await);
         let ada = Browser::of(&site, "ada").await;

@@ -91,13 +91,10 @@ fn token(
     pem: &str,
 ) -> (StatusCode, Json<Value>) {
     let mut provider = provider.lock().unwrap();
-    let basic = format!("Basic {}", STANDARD.encode("tokgrid:the client secret"));
+    let basic = format!("Basic {}", STANDARD.encode("tokgrid:secret-of-the-client"));
     let challenge = URL_SAFE_NO_PAD.encode(Sha256::digest(&form["code_verifier"]));
     let asked = provider.asked.take();
-    let is_right = form["code"] == "the code"
-        && (headers["authorization"] == basic.as_str()
-            || headers["authorization"]
-                == format!("Basic {}", STANDARD.encode("tokgrid:the+client+secret")).as_str());
+    let is_right = form["code"] == "the code" && headers["authorization"] == basic.as_str();
     let Some((nonce, _)) = asked.filter(|(_, asked)| *asked == challenge && is_right) else {
         let error = json!({ "error": "invalid_grant" });
         return (StatusCode::BAD_REQUEST, Json(error));
@@ -135,7 +132,7 @@ fn site_with(store: &Store, provider: &Shared) -> Router {
     let oidc = OidcOptions {
         issuer: provider.lock().unwrap().issuer.clone(),
         client_id: "tokgrid".to_owned(),
-        client_secret: "the client secret".to_owned(),
+        client_secret: "secret-of-the-client".to_owned(),
     };
     let options = SiteOptions {
         oidc: Some(oidc),

@@ -207,7 +207,10 @@ async fn a_wrong_password_and_an_unknown_name_get_one_answer() {
 #[tokio::test]
 async fn of_many_first_accounts_one_is_the_administrator() {
     on_both(async |url| {
-        let stores = join_all((0..4).map(|_| open(&url))).await;
+        let mut stores = Vec::new();
+        for _ in 0..4 {
+            stores.push(open(&url).await);
+        }
         let names: Vec<String> = (0..16).map(|number| format!("person-{number}")).collect();
         let made = join_all(names.iter().enumerate().map(|(number, name)| {
             stores[number % stores.len()].create_account(NewAccount {
