@@ -42,6 +42,7 @@ list-rank = Rank
 list-cell = Cell
 list-run = run
 list-run-of = Run of
+list-published-by = Published by
 list-published = Published
 list-newest = Newest run
 list-newest-first = Newest first

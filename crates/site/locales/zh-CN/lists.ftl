@@ -42,6 +42,7 @@ list-rank = 名次
 list-cell = 单元格
 list-run = 测试
 list-run-of = 被测模型
+list-published-by = 发布者
 list-published = 发布时间
 list-newest = 最近一次测试
 list-newest-first = 按时间从新到旧

@@ -12,7 +12,7 @@ use crate::words::{Form, Said, Words};
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 320.0;
 const LEFT: f64 = 56.0;
-const RIGHT: f64 = 706.0;
+const RIGHT: f64 = 688.0;
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 272.0;
 /// About how many labels the upright axis has.
@@ -164,8 +164,8 @@ impl Chart {
             left: LEFT,
             right: RIGHT,
             bottom: BOTTOM,
-            labels_y: BOTTOM + 16.0,
-            name_y: BOTTOM + 38.0,
+            labels_y: BOTTOM + 20.0,
+            name_y: BOTTOM + 42.0,
             middle_x: (LEFT + RIGHT) / 2.0,
             along: words.t(along_key),
             upward: words.t(upward_key),

@@ -76,45 +76,25 @@ impl Form {
             text: words.phase(phase).into_owned(),
             is_chosen: chosen.phase == Some(phase),
         });
-        let contexts = sorted(
-            shapes()
-                .map(|shape| shape.context_tokens)
-                .chain(chosen.context_tokens),
-        );
-        let levels = sorted(
-            shapes()
-                .map(|shape| shape.concurrency)
-                .chain(chosen.concurrency),
-        );
-        self.selects.push(Select {
-            name: "phase",
-            label: words.t("run-phase"),
-            choices: phases.into(),
+        let contexts = shapes().map(|shape| shape.context_tokens);
+        let contexts = sorted(contexts.chain(chosen.context_tokens));
+        let contexts = contexts.into_iter().map(|tokens| Choice {
+            value: context_name(tokens),
+            text: format::context(tokens),
+            is_chosen: chosen.context_tokens == Some(tokens),
         });
-        self.selects.push(Select {
-            name: "context",
-            label: words.t("run-context"),
-            choices: contexts
-                .into_iter()
-                .map(|tokens| Choice {
-                    value: context_name(tokens),
-                    text: format::context(tokens),
-                    is_chosen: chosen.context_tokens == Some(tokens),
-                })
-                .collect(),
+        let levels = shapes().map(|shape| shape.concurrency);
+        let levels = sorted(levels.chain(chosen.concurrency));
+        let levels = levels.into_iter().map(|level| Choice {
+            value: level.to_string(),
+            text: level.to_string(),
+            is_chosen: chosen.concurrency == Some(level),
         });
-        self.selects.push(Select {
-            name: "concurrency",
-            label: words.t("run-concurrency"),
-            choices: levels
-                .into_iter()
-                .map(|level| Choice {
-                    value: level.to_string(),
-                    text: level.to_string(),
-                    is_chosen: chosen.concurrency == Some(level),
-                })
-                .collect(),
-        });
+        self.selects.extend([
+            or_any(words, "phase", "run-phase", phases.into()),
+            or_any(words, "context", "run-context", contexts.collect()),
+            or_any(words, "concurrency", "run-concurrency", levels.collect()),
+        ]);
         self
     }
 
@@ -297,6 +277,28 @@ fn optional(
     Select {
         name,
         label,
+        choices,
+    }
+}
+
+/// The choices, and any of them where none is chosen yet.
+fn or_any(
+    words: Words,
+    name: &'static str,
+    label: &'static str,
+    mut choices: Vec<Choice>,
+) -> Select {
+    if choices.iter().all(|choice| !choice.is_chosen) {
+        let any = Choice {
+            value: String::new(),
+            text: words.t("list-any").into_owned(),
+            is_chosen: true,
+        };
+        choices.insert(0, any);
+    }
+    Select {
+        name,
+        label: words.t(label),
         choices,
     }
 }

@@ -57,7 +57,7 @@ pub(crate) async fn leaderboard(
             let pairs = with_language(&visitor, request.pairs());
             return Ok(Redirect::to(&address(PATH, &pairs)).into_response());
         }
-        let counts = counts(&site, &request.filter).await?;
+        let (counts, counted) = counts(&site, &request.filter).await?;
         let offered = site.store.offered().await?;
         let found = match request.shape.shape(&counts) {
             Some(shape) => {
@@ -79,7 +79,13 @@ pub(crate) async fn leaderboard(
         let template = LeaderboardPage {
             table: (!is_empty)
                 .then(|| RankTable::of(words, lead.clone(), request.metric, phase, &found.items)),
-            nothing: is_empty.then(|| nothing(words, &request, &counts, &offered, &resolution)),
+            nothing: is_empty.then(|| {
+                let mut nothing = nothing(words, &request, &offered, &resolution);
+                nothing
+                    .advice
+                    .extend(other_shapes(words, &request, &counts, &counted));
+                nothing
+            }),
             shapes: shape_links(words, &counts, |shape| {
                 let request = RankingRequest {
                     shape: ShapeRequest::exactly(shape),
@@ -113,17 +119,25 @@ pub(crate) async fn leaderboard(
     .await
 }
 
-/// Shapes of what the filter names, commonest first.
-async fn counts(site: &Site, filter: &Filter) -> Result<Vec<ShapeCount>, PageError> {
-    let (model, hardware) = match (&filter.model, &filter.hardware) {
-        (Some(model), _) => (Some(model.as_str()), None),
-        (None, hardware) => (None, hardware.as_deref()),
+/// Shapes of the filter's model, else of its hardware, else of everything, commonest
+/// first; and the filter of what they are of.
+async fn counts(site: &Site, filter: &Filter) -> Result<(Vec<ShapeCount>, Filter), PageError> {
+    let scope = match (&filter.model, &filter.hardware) {
+        (Some(model), _) => Filter {
+            model: Some(model.clone()),
+            ..Filter::default()
+        },
+        (None, hardware) => Filter {
+            hardware: hardware.clone(),
+            ..Filter::default()
+        },
     };
+    let (model, hardware) = (scope.model.as_deref(), scope.hardware.as_deref());
     let own = site.store.shapes(model, hardware).await?;
-    if own.is_empty() && (model.is_some() || hardware.is_some()) {
-        return Ok(site.store.shapes(None, None).await?);
+    if own.is_empty() && scope != Filter::default() {
+        return Ok((site.store.shapes(None, None).await?, Filter::default()));
     }
-    Ok(own)
+    Ok((own, scope))
 }
 
 /// What is compared, in one line.
@@ -155,7 +169,6 @@ fn lead(words: Words, request: &RankingRequest) -> String {
 fn nothing(
     words: Words,
     request: &RankingRequest,
-    counts: &[ShapeCount],
     offered: &Offered,
     resolution: &Resolution,
 ) -> Nothing {
@@ -165,7 +178,7 @@ fn nothing(
         .kinds
         .iter()
         .any(|kind| kind.value == Kind::Simulated.as_str() && kind.run_count > 0);
-    if request.filter.kind.is_none() && has_simulated {
+    if request.filter.kind.is_none() && has_simulated && resolution.unknown.is_empty() {
         let mut pairs: Vec<Pair> = pairs.clone();
         pairs.push(("kind", Kind::Simulated.as_str().to_owned()));
         nothing.advice.push(Link::new(
@@ -173,26 +186,30 @@ fn nothing(
             words.t("list-show-simulated"),
         ));
     }
-    let others = counts
-        .iter()
-        .filter(|count| !request.shape.allows(count.shape))
-        .filter(|count| {
-            request
-                .shape
-                .phase
-                .is_none_or(|phase| phase == count.shape.phase)
-        })
-        .take(PROPOSED_SHAPES);
-    nothing.advice.extend(others.map(|count| {
-        let request = RankingRequest {
-            shape: ShapeRequest::exactly(count.shape),
-            metric: figures::metric_of(request.metric, count.shape.phase),
-            filter: request.filter.clone(),
-        };
-        Link::new(
-            address(PATH, &request.pairs()),
-            figures::shape(words, count.shape),
-        )
-    }));
     nothing
+}
+
+/// Shapes that were measured, of the phase that is looked at: of the model or the
+/// hardware alone, so that something is found there.
+fn other_shapes(
+    words: Words,
+    request: &RankingRequest,
+    counts: &[ShapeCount],
+    counted: &Filter,
+) -> Vec<Link> {
+    counts
+        .iter()
+        .map(|count| count.shape)
+        .filter(|shape| !request.shape.allows(*shape))
+        .filter(|shape| request.shape.phase.is_none_or(|phase| phase == shape.phase))
+        .take(PROPOSED_SHAPES)
+        .map(|shape| {
+            let other = RankingRequest {
+                shape: ShapeRequest::exactly(shape),
+                metric: figures::metric_of(request.metric, shape.phase),
+                filter: counted.clone(),
+            };
+            Link::new(address(PATH, &other.pairs()), figures::shape(words, shape))
+        })
+        .collect()
 }

@@ -17,6 +17,7 @@ use crate::frame::{Frame, PageError, Place, page, shown};
 use crate::query::{Parameters, QueryError, address};
 use crate::site::Site;
 use crate::visitor::Visitor;
+use crate::words::{Said, Words};
 
 /// What the address of a run's document has at its end.
 const DOCUMENT: &str = ".json";
@@ -36,9 +37,7 @@ struct RegistryRun {
     page: RunPage,
     hidden: Option<HiddenNotice>,
     /// Pages that the run belongs to.
-    trail: Vec<Link>,
-    /// Where an administrator hides the run.
-    hide: Option<String>,
+    trail: Vec<(Said, Link)>,
 }
 
 /// `/runs/{id}`, and `/runs/{id}.json` for the document.
@@ -168,25 +167,26 @@ fn registry_run(
         frame: Frame::new(site, visitor, Place::Runs, run_page.title.in_one_line()),
         page: run_page,
         hidden: stored.hidden.as_ref().map(|hidden| notice(visitor, hidden)),
-        trail: trail(stored),
-        hide: may_hide.then(|| format!("/moderation{path}/hide")),
+        trail: trail(words, stored),
     };
     page(&template.frame, &template)
 }
 
 /// The pages that the run belongs to: model, hardware, who published it.
-fn trail(stored: &StoredRun) -> Vec<Link> {
+fn trail(words: Words, stored: &StoredRun) -> Vec<(Said, Link)> {
     let mut trail = vec![
-        links::model(&stored.model),
-        links::hardware(&stored.hardware),
+        (words.t("list-model"), links::model(&stored.model)),
+        (words.t("list-hardware"), links::hardware(&stored.hardware)),
     ];
-    trail.extend(stored.organization.as_ref().map(links::organization));
-    trail.extend(stored.account.as_ref().map(|account| {
-        Link::new(
-            address("/runs", &[("account", account.clone())]),
-            format!("@{account}"),
-        )
-    }));
+    if let Some(organization) = &stored.organization {
+        let link = links::organization(organization);
+        trail.push((words.t("list-organization"), link));
+    }
+    if let Some(account) = &stored.account {
+        let theirs = address("/runs", &[("account", account.clone())]);
+        let link = Link::new(theirs, format!("@{account}"));
+        trail.push((words.t("list-published-by"), link));
+    }
     trail
 }
 

@@ -111,24 +111,24 @@ async fn shown_model(
         request.filter.model = None;
         address(path, &request.pairs())
     };
+    let lead = shape.map(|shape| {
+        words.with(
+            "model-lead",
+            &[
+                ("shape", figures::shape(words, shape).into()),
+                (
+                    "metric",
+                    figures::metric(words, request.metric, phase).into(),
+                ),
+            ],
+        )
+    });
     let template = ModelPage {
         count: figures::counted(words, "list-count-runs", model.run_count),
         newest: model
             .last_published_at_ms
             .map(|at_ms| figures::day(words, at_ms)),
         facts: facts(words, &occurring, slug),
-        lead: shape.map(|shape| {
-            words.with(
-                "model-lead",
-                &[
-                    ("shape", figures::shape(words, shape).into()),
-                    (
-                        "metric",
-                        figures::metric(words, request.metric, phase).into(),
-                    ),
-                ],
-            )
-        }),
         shapes: shape_links(words, &counts, |shape| {
             own(&RankingRequest {
                 shape: ShapeRequest::exactly(shape),
@@ -142,7 +142,7 @@ async fn shown_model(
         leaderboard: shape.map(|_| address("/leaderboard", &request.pairs())),
         charts: charts(site, words, &cells, shape).await?,
         table: (!cells.is_empty()).then(|| {
-            let caption = words.t("model-best").into_owned();
+            let caption = lead.clone().unwrap_or_default();
             RankTable::of(words, caption, request.metric, phase, &cells).of_one_model()
         }),
         rows: newest_runs
@@ -151,6 +151,7 @@ async fn shown_model(
             .map(|run| RunRow::of(words, run))
             .collect(),
         all_runs: address("/runs", &run_pairs(&newest)),
+        lead,
         frame: Frame::new(site, visitor, Place::Models, model.named.name),
     };
     page(&template.frame, &template)

@@ -1,5 +1,7 @@
 //! A registry with runs in it.
 
+use std::num::NonZeroU32;
+
 use document::{CacheProof, Cell, RunDocument, Source};
 use serde_json::Value;
 use site::{Site, SiteOptions};
@@ -40,10 +42,10 @@ impl World {
             .parse()
             .expect("an address");
         let store = Store::open(&url).await.expect("a database");
-        let options = SiteOptions {
-            public_url: "https://speed.example".to_owned(),
-            importer: |_| Err("nothing is imported here".to_owned()),
-        };
+        let mut options = SiteOptions::new("http://speed.example", |_| {
+            Err("nothing is imported here".to_owned())
+        });
+        options.limits.requests_per_minute = NonZeroU32::MAX;
         World {
             site: Site::new(store, options),
             _folder: folder,
