@@ -76,6 +76,10 @@ list-hidden = This run is hidden.
 list-hidden-who = Only its author and administrators see it; it is in no list and no ranking.
 list-hidden-since = Hidden on
 list-hidden-reason = The reason:
+list-hidden-runs = Hidden runs
+list-hide-run = Hide this run
+list-delete-run = Delete this run
+list-actions = What you can do with this run
 
 ## Leaderboard
 

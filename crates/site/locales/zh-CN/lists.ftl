@@ -73,6 +73,10 @@ list-hidden = 此次测试已被隐藏。
 list-hidden-who = 只有作者和管理员能看到它；它不出现在任何列表和排名中。
 list-hidden-since = 隐藏时间：
 list-hidden-reason = 原因：
+list-hidden-runs = 被隐藏的测试
+list-hide-run = 隐藏此次测试
+list-delete-run = 删除此次测试
+list-actions = 可对此次测试进行的操作
 
 ## 排行榜
 

@@ -37,6 +37,16 @@ pub(crate) fn run(id: &str) -> String {
     below("runs", id)
 }
 
+/// The page that asks why a run is to be hidden.
+pub(crate) fn hide(id: &str) -> String {
+    format!("{}/hide", below("moderation/runs", id))
+}
+
+/// The page that asks whether a run is to be deleted.
+pub(crate) fn delete(id: &str) -> String {
+    format!("{}/delete", below("account/runs", id))
+}
+
 /// The page of a model.
 pub(crate) fn model(model: &Named) -> Link {
     Link::new(below("models", &model.slug), &model.name)

@@ -38,6 +38,8 @@ struct RegistryRun {
     hidden: Option<HiddenNotice>,
     /// Pages that the run belongs to.
     trail: Vec<(Said, Link)>,
+    /// What this visitor may do with the run.
+    actions: Vec<Link>,
 }
 
 /// `/runs/{id}`, and `/runs/{id}.json` for the document.
@@ -158,16 +160,12 @@ fn registry_run(
             .unwrap_or_default(),
     };
     let run_page = RunPage::for_registry(&run, words, &run_links, sort);
-    let looks_after = visitor
-        .account
-        .as_ref()
-        .is_some_and(|account| account.is_administrator);
-    let may_hide = looks_after && stored.hidden.is_none();
     let template = RegistryRun {
         frame: Frame::new(site, visitor, Place::Runs, run_page.title.in_one_line()),
         page: run_page,
         hidden: stored.hidden.as_ref().map(|hidden| notice(visitor, hidden)),
         trail: trail(words, stored),
+        actions: actions(visitor, stored),
     };
     page(&template.frame, &template)
 }
@@ -188,6 +186,31 @@ fn trail(words: Words, stored: &StoredRun) -> Vec<(Said, Link)> {
         trail.push((words.t("list-published-by"), link));
     }
     trail
+}
+
+/// An administrator may hide the run, or look at what is hidden; its author
+/// may delete it. Each has a page that asks first.
+fn actions(visitor: &Visitor, stored: &StoredRun) -> Vec<Link> {
+    let words = visitor.words;
+    let Some(account) = &visitor.account else {
+        return Vec::new();
+    };
+    let is_author = stored.account.as_ref() == Some(&account.name);
+    let mut actions = Vec::new();
+    if account.is_administrator {
+        actions.push(if stored.hidden.is_some() {
+            Link::new("/moderation", words.t("list-hidden-runs"))
+        } else {
+            Link::new(links::hide(&stored.id), words.t("list-hide-run"))
+        });
+    }
+    if is_author {
+        actions.push(Link::new(
+            links::delete(&stored.id),
+            words.t("list-delete-run"),
+        ));
+    }
+    actions
 }
 
 fn notice(visitor: &Visitor, hidden: &Hidden) -> HiddenNotice {
@@ -221,6 +244,11 @@ fn page_tag(stored: &StoredRun, visitor: &Visitor, raw: Option<&str>) -> String 
         visitor.words.language().code(),
         raw.unwrap_or_default(),
         account.map_or("", |account| &account.name),
+        match account {
+            Some(account) if account.is_administrator => "administrator",
+            Some(_) => "account",
+            None => "nobody",
+        },
         stored.account.as_deref().unwrap_or_default(),
         organization.map_or("", |organization| &organization.slug),
         organization.map_or("", |organization| &organization.name),

@@ -1,5 +1,6 @@
 use axum::http::StatusCode;
 
+use crate::reader::Reply;
 use crate::world::{World, variant};
 
 const REASON: &str = "the figures are of another machine";
@@ -86,6 +87,12 @@ async fn a_hidden_run_is_nowhere_and_its_author_reads_why() {
         "{warnings}"
     );
 
+    // What each may do leads to pages of other areas, which ask first.
+    let actions = |reply: &Reply| reply.links("nav.pager a");
+    assert_eq!(actions(&shown), [format!("/account/runs/{id}/delete")]);
+    let to_administrator = world.get_as(&run_path, Some(administrator)).await;
+    assert_eq!(actions(&to_administrator), ["/moderation"]);
+
     // A tag that was given to who may see it opens nothing for who may not.
     let tag = shown.header("etag").to_owned();
     let reply = world.get_with(&run_path, &[("if-none-match", &tag)]).await;
@@ -94,5 +101,11 @@ async fn a_hidden_run_is_nowhere_and_its_author_reads_why() {
     assert!(store.show_run(&id).await.expect("shows"));
     let page = world.page(&run_path).await;
     assert!(!page.body().contains("This run is hidden."));
+    assert!(actions(&page).is_empty());
+    let to_administrator = world.get_as(&run_path, Some(administrator)).await;
+    assert_eq!(
+        actions(&to_administrator),
+        [format!("/moderation/runs/{id}/hide")]
+    );
     assert_eq!(world.page("/runs").await.rows("main").len(), 2);
 }

@@ -1,4 +1,5 @@
 use axum::http::StatusCode;
+use store::{Named, OrganizationCreated};
 
 use crate::world::{World, variant};
 
@@ -115,4 +116,46 @@ async fn home_shows_the_newest_runs_and_the_top() {
     assert_eq!(top[0].of("Model"), "Qwen/Qwen4-72B");
     assert_eq!(top[0].of("Rank"), "1");
     assert_eq!(page.words("h1").len(), 1);
+}
+
+#[tokio::test]
+async fn an_organization_shows_what_is_published_for_it_and_nothing_else() {
+    let mut world = world().await;
+    let owner = world.account("mila").await;
+    let named = Named {
+        slug: "fast-lab".to_owned(),
+        name: "Fast & Lab <b>".to_owned(),
+    };
+    let store = world.site.store.clone();
+    let made = store.create_organization(&named, owner, 1).await;
+    assert_eq!(made.expect("a database"), OrganizationCreated::Done);
+    let key = store.organization_for_publishing(owner, "fast-lab").await;
+    let key = key.expect("a database").expect("an organization");
+    let mut run = variant(50, "a/ours", "NVIDIA B200", 8, 1.0);
+    run.organization = Some("Somebody Else".to_owned());
+    let id = world.publish_for(&run, Some(owner), Some(key)).await;
+
+    let page = world.page("/organizations/fast-lab").await;
+    assert_eq!(page.words("h1"), ["Fast & Lab <b>"]);
+    let rows = page.rows("#runs");
+    assert_eq!(rows.len(), 1);
+    assert!(rows[0].of("Run of").starts_with("a/ours"));
+    let models = page.links(".facts dt a");
+    assert!(
+        models.contains(&"/runs?model=a-ours&organization=fast-lab".to_owned()),
+        "{models:?}"
+    );
+    for link in models {
+        assert_eq!(world.page(&link).await.rows("main").len(), 1, "{link}");
+    }
+    let list = world.page("/organizations").await;
+    assert_eq!(list.rows("main")[0].of("Organization"), "Fast & Lab <b>");
+    let run_page = world.page(&format!("/runs/{id}")).await;
+    let title = run_page.words(".title").concat();
+    assert!(title.contains("by @mila, Fast & Lab <b>"), "{title}");
+    assert!(
+        run_page
+            .links(".trail a")
+            .contains(&"/organizations/fast-lab".to_owned())
+    );
 }
