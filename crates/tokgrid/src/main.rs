@@ -2,11 +2,16 @@
 
 mod demo_command;
 mod import_command;
+mod kept_tokens;
 mod launch;
+mod publish_command;
+mod registry;
 mod rejudge_command;
 mod report_command;
 mod run_command;
 mod serve_command;
+mod serve_options;
+mod sign_in_command;
 mod sim_command;
 mod terminal;
 
@@ -40,6 +45,10 @@ enum Command {
     Run(Box<run_command::RunArgs>),
     /// Serves the site of runs: pages, leaderboard, API
     Serve(serve_command::ServeArgs),
+    /// Publishes run documents on a registry
+    Publish(publish_command::PublishArgs),
+    /// Signs this terminal in to a registry, by a code that you confirm in a browser
+    SignIn(sign_in_command::SignInArgs),
     /// Simulates an inference engine, to measure without one
     Sim(Box<sim_command::SimArgs>),
     /// Writes a run document as one HTML file
@@ -65,6 +74,8 @@ fn main() -> ExitCode {
             Command::Demo(args) => demo_command::run(args).await,
             Command::Run(args) => run_command::run(*args).await,
             Command::Serve(args) => serve_command::run(args).await,
+            Command::Publish(args) => publish_command::run(args).await,
+            Command::SignIn(args) => sign_in_command::run(args).await,
             Command::Sim(args) => sim_command::run(*args).await,
             Command::Report(args) => report_command::run(&args),
             Command::Import(args) => import_command::run(&args),

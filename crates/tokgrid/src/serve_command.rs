@@ -9,6 +9,7 @@ use site::{Site, SiteOptions};
 use store::{DatabaseUrl, Store};
 use tokio::net::TcpListener;
 
+use crate::serve_options::{SiteArgs, start_log};
 use crate::terminal;
 
 /// Serves the site of runs: pages, leaderboard, API
@@ -22,6 +23,8 @@ pub struct ServeArgs {
     /// Where people find the site, for links, cookies and sign-in [default: http:// and the address]
     #[arg(long, value_name = "URL", env = "TOKGRID_PUBLIC_URL")]
     public_url: Option<String>,
+    #[command(flatten)]
+    site: SiteArgs,
 }
 
 /// Where runs are kept.
@@ -44,7 +47,9 @@ impl DatabaseArgs {
     /// # Errors
     /// When it cannot be reached or brought to this version.
     pub async fn open(&self) -> anyhow::Result<Store> {
-        Store::open(&self.db).await.context("cannot open the database")
+        Store::open(&self.db)
+            .await
+            .context("cannot open the database")
     }
 }
 
@@ -53,32 +58,58 @@ impl DatabaseArgs {
 /// # Errors
 /// When the database cannot be opened or the address is taken.
 pub async fn run(args: ServeArgs) -> anyhow::Result<ExitCode> {
+    start_log()?;
     let store = args.database.open().await?;
-    serve(store, args.listen, args.public_url).await?;
+    let listener = listen(args.listen).await?;
+    let public_url = match args.public_url {
+        Some(url) => url,
+        None => address(&listener)?,
+    };
+    let mut options = options(&public_url);
+    args.site.apply(&mut options)?;
+    serve(Site::new(store, options), listener).await?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// Serves `store` on an address until Ctrl-C, and says where.
+/// Takes an address.
 ///
 /// # Errors
-/// When the address is taken.
-pub async fn serve(
-    store: Store,
-    listen: SocketAddr,
-    public_url: Option<String>,
-) -> anyhow::Result<()> {
-    let listener = TcpListener::bind(listen)
+/// When it is taken or not of this machine.
+pub async fn listen(address: SocketAddr) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address)
         .await
-        .with_context(|| format!("cannot listen on {listen}"))?;
-    let address = listener.local_addr()?;
-    let public_url = public_url.unwrap_or_else(|| format!("http://{address}"));
-    terminal::print(&format!("The site is at {public_url} (Ctrl-C stops it)\n"))?;
-    let site = Site::new(
-        store,
-        SiteOptions::new(public_url.trim_end_matches('/'), |bytes| {
-            convert::import(bytes).map_err(|error| error.to_string())
-        }),
-    );
+        .with_context(|| format!("cannot listen on {address}: give another address with --listen"))
+}
+
+/// Where a site on `listener` is found from this machine.
+///
+/// # Errors
+/// When the socket does not know its own address.
+pub fn address(listener: &TcpListener) -> anyhow::Result<String> {
+    Ok(format!("http://{}", listener.local_addr()?))
+}
+
+/// The site on `store`.
+pub fn site(store: Store, public_url: &str) -> Site {
+    Site::new(store, options(public_url))
+}
+
+/// The usual options of a site at `public_url`.
+fn options(public_url: &str) -> SiteOptions {
+    SiteOptions::new(public_url.trim_end_matches('/'), |bytes| {
+        convert::import(bytes).map_err(|error| error.to_string())
+    })
+}
+
+/// Serves until Ctrl-C, and says where.
+///
+/// # Errors
+/// When the socket breaks.
+pub async fn serve(site: Site, listener: TcpListener) -> anyhow::Result<()> {
+    terminal::print(&format!(
+        "The site is at {} (Ctrl-C stops it)\n",
+        site.options.public_url
+    ))?;
     let stop = async {
         // Without a way to hear Ctrl-C the process can still be ended.
         if tokio::signal::ctrl_c().await.is_err() {
