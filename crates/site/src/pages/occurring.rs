@@ -30,6 +30,15 @@ pub(crate) struct Value {
     pub run_count: String,
 }
 
+/// A field, and how a filter is narrowed to one of its values.
+struct Field<'values> {
+    title: &'static str,
+    values: &'values [Counted],
+    /// The filter has one value of it already.
+    is_fixed: bool,
+    set: fn(&mut Filter, &str),
+}
+
 /// Fields of the runs of `filter` and `organization`; what the filter fixes is left
 /// out, for it has one value.
 pub(crate) fn groups(
@@ -46,52 +55,55 @@ pub(crate) fn groups(
         };
         address("/runs", &run_pairs(&query))
     };
-    let fields: [(&'static str, bool, &[Counted], fn(&mut Filter, &str)); 5] = [
-        (
-            "list-model",
-            filter.model.is_some(),
-            &occurring.models,
-            |filter, value| {
-                filter.model = Some(value.to_owned());
-            },
-        ),
-        (
-            "list-hardware",
-            filter.hardware.is_some(),
-            &occurring.hardware,
-            |filter, value| {
-                filter.hardware = Some(value.to_owned());
-            },
-        ),
-        (
-            "run-quantization",
-            false,
-            &occurring.quantizations,
-            |filter, value| {
-                filter.quantization = Some(value.to_owned());
-            },
-        ),
-        ("run-engine", false, &occurring.engines, |filter, value| {
-            filter.engine = Some(value.to_owned());
-        }),
-        ("list-kind", false, &occurring.kinds, |filter, value| {
-            filter.kind = Kind::from_name(value);
-        }),
+    let fields = [
+        Field {
+            title: "list-model",
+            values: &occurring.models,
+            is_fixed: filter.model.is_some(),
+            set: |filter, value| filter.model = Some(value.to_owned()),
+        },
+        Field {
+            title: "list-hardware",
+            values: &occurring.hardware,
+            is_fixed: filter.hardware.is_some(),
+            set: |filter, value| filter.hardware = Some(value.to_owned()),
+        },
+        Field {
+            title: "run-quantization",
+            values: &occurring.quantizations,
+            is_fixed: false,
+            set: |filter, value| filter.quantization = Some(value.to_owned()),
+        },
+        Field {
+            title: "run-engine",
+            values: &occurring.engines,
+            is_fixed: false,
+            set: |filter, value| filter.engine = Some(value.to_owned()),
+        },
+        Field {
+            title: "list-kind",
+            values: &occurring.kinds,
+            is_fixed: false,
+            set: |filter, value| filter.kind = Kind::from_name(value),
+        },
     ];
     fields
         .into_iter()
-        .filter(|(_, is_fixed, values, _)| !is_fixed && !values.is_empty())
-        .map(|(title, _, values, set)| Group {
-            title: words.t(title),
-            values: values
+        .filter(|field| !field.is_fixed)
+        .map(|field| Group {
+            title: words.t(field.title),
+            values: field
+                .values
                 .iter()
                 .filter(|one| !one.value.is_empty())
                 .take(VALUES)
                 .map(|one| {
                     let mut narrowed = filter.clone();
-                    set(&mut narrowed, &one.value);
+                    (field.set)(&mut narrowed, &one.value);
                     Value {
-                        text: match Kind::from_name(&one.value).filter(|_| title == "list-kind") {
+                        text: match Kind::from_name(&one.value)
+                            .filter(|_| field.title == "list-kind")
+                        {
                             Some(kind) => figures::kind(words, kind).into_owned(),
                             None => one.label.clone(),
                         },
