@@ -1,7 +1,6 @@
 use serde::Serialize;
 
 use crate::catalogue_list::{Entry, HARDWARE, MODELS, ORGANIZATIONS};
-use crate::statement::Statement;
 use crate::{Filter, Named, Page, PageRequest, Store, StoreError};
 
 /// A model with its numbers.
@@ -104,14 +103,7 @@ impl Store {
     /// # Errors
     /// When the database fails.
     pub async fn offered(&self) -> Result<Offered, StoreError> {
-        let mut offered = self
-            .offered_variants(Statement::new(
-                "SELECT engine, quantization, gpu_count, kind, run_count FROM variants",
-            ))
-            .await?;
-        offered.models = self.most_run(&MODELS).await?;
-        offered.hardware = self.most_run(&HARDWARE).await?;
-        Ok(offered)
+        self.offered_values().await
     }
 
     /// Models whose name has all words of `search`, most runs first.

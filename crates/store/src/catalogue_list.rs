@@ -1,7 +1,5 @@
 //! How names with their numbers are found.
 
-use std::collections::BTreeMap;
-
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
@@ -10,7 +8,20 @@ use crate::statement::Statement;
 use crate::{Counted, Filter, Named, Offered, Page, PageRequest, Store, StoreError, rows};
 
 /// Values of one field that a filter offers.
-const OFFERED_MAX: usize = 200;
+const OFFERED_MAX: usize = 100;
+
+/// After the counts of variants: their values, each field's by its place.
+const VALUES_OF_VARIANTS: &str = "), counted AS MATERIALIZED (
+    SELECT v.engine, v.quantization, v.gpu_count, v.kind, n.run_count
+    FROM n CROSS JOIN variants v WHERE v.variant_key = n.key AND n.run_count > 0
+)
+SELECT 0, engine, CAST(SUM(run_count) AS BIGINT) FROM counted GROUP BY engine
+UNION ALL
+SELECT 1, quantization, CAST(SUM(run_count) AS BIGINT) FROM counted GROUP BY quantization
+UNION ALL
+SELECT 2, CAST(gpu_count AS TEXT), CAST(SUM(run_count) AS BIGINT) FROM counted GROUP BY gpu_count
+UNION ALL
+SELECT 3, kind, CAST(SUM(run_count) AS BIGINT) FROM counted GROUP BY kind";
 
 /// A table of names with runs.
 pub(crate) struct Catalogue {
@@ -149,8 +160,17 @@ impl Store {
         Ok(())
     }
 
+    pub(crate) async fn offered_values(&self) -> Result<Offered, StoreError> {
+        let mut statement = Statement::new("WITH n AS (");
+        statement.push("SELECT variant_key AS key, run_count FROM variants");
+        let mut offered = self.offered_variants(statement).await?;
+        offered.models = self.most_run(&MODELS).await?;
+        offered.hardware = self.most_run(&HARDWARE).await?;
+        Ok(offered)
+    }
+
     /// Those with most runs.
-    pub(crate) async fn most_run(&self, catalogue: &Catalogue) -> Result<Vec<Counted>, StoreError> {
+    async fn most_run(&self, catalogue: &Catalogue) -> Result<Vec<Counted>, StoreError> {
         let mut statement = Statement::new(catalogue.select);
         self.push_catalogue_conditions(&mut statement, catalogue, &[])?;
         statement
@@ -172,24 +192,20 @@ impl Store {
         counted.collect()
     }
 
-    /// What variants have, counted; the conditions are on `variants` joined with
-    /// whatever `source` says.
-    pub(crate) async fn offered_variants(
-        &self,
-        statement: Statement,
-    ) -> Result<Offered, StoreError> {
-        let mut values: [BTreeMap<String, u64>; 4] = Default::default();
+    /// What variants have, counted; the statement says how many runs each has.
+    async fn offered_variants(&self, mut statement: Statement) -> Result<Offered, StoreError> {
+        statement.push(VALUES_OF_VARIANTS);
+        let mut values: [Vec<Counted>; 4] = Default::default();
         for row in statement.query().fetch_all(&self.read).await? {
-            let run_count: u64 = rows::unsigned(&row, 4)?;
-            let gpu_count: i64 = row.try_get(2)?;
-            let texts = [
-                row.try_get(0)?,
-                row.try_get(1)?,
-                gpu_count.to_string(),
-                row.try_get(3)?,
-            ];
-            for (values, text) in values.iter_mut().zip(texts) {
-                *values.entry(text).or_default() += run_count;
+            let value: String = row.try_get(1)?;
+            let run_count: u64 = rows::unsigned(&row, 2)?;
+            let field: usize = rows::unsigned(&row, 0)?;
+            if let Some(values) = values.get_mut(field).filter(|_| !value.is_empty()) {
+                values.push(Counted {
+                    label: value.clone(),
+                    value,
+                    run_count,
+                });
             }
         }
         let [engines, quantizations, gpu_counts, kinds] = values.map(commonest);
@@ -208,6 +224,9 @@ impl Store {
         filter: &Filter,
         organization: Option<&str>,
     ) -> Result<Offered, StoreError> {
+        if *filter == Filter::default() && organization.is_none() {
+            return self.offered_values().await;
+        }
         let asked = Asked {
             filter: Some(filter),
             organization,
@@ -216,19 +235,16 @@ impl Store {
         let Some(scope) = self.scope(asked).await? else {
             return Ok(Offered::default());
         };
-        let mut statement = Statement::new(
-            "SELECT v.engine, v.quantization, v.gpu_count, v.kind, n.run_count FROM (",
-        );
+        let mut statement = Statement::new("WITH n AS (");
         push_counts(&mut statement, &scope, "variant_key")?;
-        statement.push(") n JOIN variants v ON v.variant_key = n.key");
         let mut offered = self.offered_variants(statement).await?;
         let mut statement = Statement::new("SELECT m.slug, m.id, n.run_count FROM (");
         push_counts(&mut statement, &scope, "model_key")?;
-        statement.push(") n JOIN models m ON m.model_key = n.key");
+        statement.push(") n CROSS JOIN models m WHERE m.model_key = n.key");
         offered.models = self.commonest_names(statement).await?;
         let mut statement = Statement::new("SELECT h.slug, h.name, n.run_count FROM (");
         push_counts(&mut statement, &scope, "hardware_key")?;
-        statement.push(") n JOIN hardware h ON h.hardware_key = n.key");
+        statement.push(") n CROSS JOIN hardware h WHERE h.hardware_key = n.key");
         offered.hardware = self.commonest_names(statement).await?;
         Ok(offered)
     }
@@ -254,8 +270,8 @@ fn push_counts(statement: &mut Statement, scope: &Scope, key: &str) -> Result<()
     let from = match scope.organization_key {
         Some(_) => {
             " AS key, CAST(SUM(o.run_count) AS BIGINT) AS run_count FROM organization_counts o \
-             JOIN configurations c ON c.configuration_key = o.configuration_key \
-             WHERE o.run_count > 0"
+             CROSS JOIN configurations c WHERE c.configuration_key = o.configuration_key \
+             AND o.run_count > 0"
         }
         None => {
             " AS key, CAST(SUM(c.run_count) AS BIGINT) AS run_count FROM configurations c \
@@ -273,19 +289,12 @@ fn push_counts(statement: &mut Statement, scope: &Scope, key: &str) -> Result<()
     Ok(())
 }
 
-/// Values with runs, the commonest first.
-fn commonest(values: BTreeMap<String, u64>) -> Vec<Counted> {
-    let mut counted: Vec<Counted> = values
-        .into_iter()
-        .filter(|(value, run_count)| !value.is_empty() && *run_count > 0)
-        .map(|(value, run_count)| Counted {
-            label: value.clone(),
-            value,
-            run_count,
-        })
-        .collect();
-    // By name where there are as many; sorting keeps that order.
-    counted.sort_by_key(|counted| std::cmp::Reverse(counted.run_count));
+/// The commonest first, by name where there are as many.
+fn commonest(mut counted: Vec<Counted>) -> Vec<Counted> {
+    counted.sort_by(|one, other| {
+        let by_runs = other.run_count.cmp(&one.run_count);
+        by_runs.then_with(|| one.value.cmp(&other.value))
+    });
     counted.truncate(OFFERED_MAX);
     counted
 }

@@ -122,8 +122,8 @@ fn cells_of(
          c.status, c.total_tok_s, c.per_request_tok_s, c.ttft_ms_p50, c.tbt_ms_p50, \
          c.average_active, c.flags, c.ranks_total, c.ranks_per_request, c.ranks_ttft, \
          c.cache_proof \
-         FROM cells c JOIN runs r ON r.run_key = c.run_key \
-         JOIN shapes s ON s.shape_key = c.shape_key WHERE c.run_key IN (",
+         FROM cells c CROSS JOIN runs r CROSS JOIN shapes s \
+         WHERE r.run_key = c.run_key AND s.shape_key = c.shape_key AND c.run_key IN (",
     );
     statement.bind_all(run_keys.iter().copied())?.push(")");
     if let Some((run_key, cell_index)) =

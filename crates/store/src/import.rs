@@ -80,7 +80,7 @@ impl Store {
         match report.differences.first() {
             None => Ok(import.carried),
             Some(first) => Err(StoreError::ImportDiffers(format!(
-                "{} differences, the first: {first}",
+                "{} differences, which `tokgrid db check` tells; the first: {first}",
                 report.difference_count
             ))),
         }

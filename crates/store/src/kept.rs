@@ -35,10 +35,10 @@ SELECT configuration_key, metric, shape_key, score, run_key, cell_index FROM (
     SELECT c.*, ROW_NUMBER() OVER (
         PARTITION BY c.metric, c.shape_key ORDER BY c.score DESC, c.run_key, c.cell_index
     ) AS place
-    FROM candidates c
-    JOIN best_cells b ON b.configuration_key = $2 AND b.metric = c.metric
-        AND b.shape_key = c.shape_key AND b.run_key = $1
+    FROM candidates c CROSS JOIN best_cells b
     WHERE c.configuration_key = $2 AND c.run_key <> $1
+        AND b.configuration_key = $2 AND b.metric = c.metric
+        AND b.shape_key = c.shape_key AND b.run_key = $1
 ) ranked WHERE place = 1
 ON CONFLICT (configuration_key, metric, shape_key) DO UPDATE
 SET score = excluded.score, run_key = excluded.run_key, cell_index = excluded.cell_index";
@@ -70,17 +70,21 @@ const COUNTED_WITH_TIME: [&str; 3] = [
      WHEN last_published_at_ms >= $2 THEN last_published_at_ms ELSE $2 END \
      WHERE organization_key = $1",
 ];
-/// The same counts when a run goes. The run must be hidden or gone already.
+/// The same counts when a run goes. The run must be hidden or gone already; the time is
+/// looked for only where the run had it.
 const UNCOUNTED_WITH_TIME: [&str; 3] = [
-    "UPDATE models SET run_count = run_count - 1, last_published_at_ms = (\
+    "UPDATE models SET run_count = run_count - 1, last_published_at_ms = CASE \
+     WHEN last_published_at_ms > $2 THEN last_published_at_ms ELSE (\
      SELECT MAX(published_at_ms) FROM runs \
-     WHERE runs.model_key = $1 AND hidden_at_ms IS NULL) WHERE model_key = $1",
-    "UPDATE hardware SET run_count = run_count - 1, last_published_at_ms = (\
+     WHERE runs.model_key = $1 AND hidden_at_ms IS NULL) END WHERE model_key = $1",
+    "UPDATE hardware SET run_count = run_count - 1, last_published_at_ms = CASE \
+     WHEN last_published_at_ms > $2 THEN last_published_at_ms ELSE (\
      SELECT MAX(published_at_ms) FROM runs \
-     WHERE runs.hardware_key = $1 AND hidden_at_ms IS NULL) WHERE hardware_key = $1",
-    "UPDATE organizations SET run_count = run_count - 1, last_published_at_ms = (\
+     WHERE runs.hardware_key = $1 AND hidden_at_ms IS NULL) END WHERE hardware_key = $1",
+    "UPDATE organizations SET run_count = run_count - 1, last_published_at_ms = CASE \
+     WHEN last_published_at_ms > $2 THEN last_published_at_ms ELSE (\
      SELECT MAX(published_at_ms) FROM runs \
-     WHERE runs.organization_key = $1 AND hidden_at_ms IS NULL) WHERE organization_key = $1",
+     WHERE runs.organization_key = $1 AND hidden_at_ms IS NULL) END WHERE organization_key = $1",
 ];
 
 impl RunPlace {
@@ -112,15 +116,7 @@ impl RunPlace {
 
     /// Counts a run that stands in the tables and is not hidden, and lets it compete.
     pub(crate) async fn enter(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
-        self.count(connection, 1).await?;
-        for (sql, key) in COUNTED_WITH_TIME.into_iter().zip(self.timed_keys()) {
-            let Some(key) = key else { continue };
-            query(sql)
-                .bind(key)
-                .bind(self.published_at_ms)
-                .execute(&mut *connection)
-                .await?;
-        }
+        self.count(connection, 1, COUNTED_WITH_TIME).await?;
         query(TAKE_BEST)
             .bind(self.run_key)
             .execute(connection)
@@ -131,11 +127,7 @@ impl RunPlace {
     /// Takes a run out of counts and competition that is marked as hidden and whose
     /// cells still stand in the tables.
     pub(crate) async fn leave(&self, connection: &mut AnyConnection) -> Result<(), StoreError> {
-        self.count(connection, -1).await?;
-        for (sql, key) in UNCOUNTED_WITH_TIME.into_iter().zip(self.timed_keys()) {
-            let Some(key) = key else { continue };
-            query(sql).bind(key).execute(&mut *connection).await?;
-        }
+        self.count(connection, -1, UNCOUNTED_WITH_TIME).await?;
         query(
             "DELETE FROM shape_counts \
              WHERE model_key IN (0, $1) AND hardware_key IN (0, $2) AND cell_count = 0",
@@ -161,7 +153,25 @@ impl RunPlace {
         Ok(())
     }
 
-    async fn count(&self, connection: &mut AnyConnection, by: i64) -> Result<(), StoreError> {
+    async fn count(
+        &self,
+        connection: &mut AnyConnection,
+        by: i64,
+        with_time: [&'static str; 3],
+    ) -> Result<(), StoreError> {
+        let timed_keys = [
+            Some(self.model_key),
+            Some(self.hardware_key),
+            self.organization_key,
+        ];
+        for (sql, key) in with_time.into_iter().zip(timed_keys) {
+            let Some(key) = key else { continue };
+            query(sql)
+                .bind(key)
+                .bind(self.published_at_ms)
+                .execute(&mut *connection)
+                .await?;
+        }
         let keys = [self.configuration_key, self.variant_key];
         for (sql, key) in COUNTED.into_iter().zip(keys) {
             query(sql)
@@ -184,13 +194,5 @@ impl RunPlace {
             .execute(connection)
             .await?;
         Ok(())
-    }
-
-    fn timed_keys(&self) -> [Option<i64>; 3] {
-        [
-            Some(self.model_key),
-            Some(self.hardware_key),
-            self.organization_key,
-        ]
     }
 }

@@ -58,16 +58,51 @@ SELECT c.configuration_key, b.score, v.kind, m.slug, m.id, v.quantization, v.eng
     r.published_at_ms, CASE WHEN x.ranks_total = 1 THEN x.total_tok_s END,
     CASE WHEN x.ranks_per_request = 1 THEN x.per_request_tok_s END,
     CASE WHEN x.ranks_ttft = 1 THEN x.ttft_ms_p50 END";
+/// Of a CROSS JOIN, SQLite takes the left side first: from the best cells to the rest.
 const JOINS: &str = "
-JOIN configurations c ON c.configuration_key = b.configuration_key
-JOIN models m ON m.model_key = c.model_key
-JOIN hardware h ON h.hardware_key = c.hardware_key
-JOIN variants v ON v.variant_key = c.variant_key
-JOIN runs r ON r.run_key = b.run_key
-JOIN cells x ON x.run_key = b.run_key AND x.cell_index = b.cell_index
-JOIN shapes s ON s.shape_key = b.shape_key
+CROSS JOIN configurations c
+CROSS JOIN models m
+CROSS JOIN hardware h
+CROSS JOIN variants v
+CROSS JOIN runs r
+CROSS JOIN cells x
+CROSS JOIN shapes s
 LEFT JOIN accounts a ON a.account_key = r.account_key
-LEFT JOIN organizations o ON o.organization_key = r.organization_key";
+LEFT JOIN organizations o ON o.organization_key = r.organization_key
+WHERE c.configuration_key = b.configuration_key
+    AND m.model_key = c.model_key
+    AND h.hardware_key = c.hardware_key
+    AND v.variant_key = c.variant_key
+    AND r.run_key = b.run_key
+    AND x.run_key = b.run_key AND x.cell_index = b.cell_index
+    AND s.shape_key = b.shape_key";
+
+/// Which best cells are ranked.
+struct Place {
+    shape_key: i64,
+    metric: i64,
+}
+
+impl Place {
+    /// Conditions on the best cells, each after an AND; of those after a cursor.
+    fn push_conditions(
+        &self,
+        statement: &mut Statement,
+        after: Option<Cursor>,
+    ) -> Result<(), StoreError> {
+        statement.push(" AND b.shape_key = ").bind(self.shape_key)?;
+        statement.push(" AND b.metric = ").bind(self.metric)?;
+        if let Some(after) = after {
+            statement.push(" AND b.score <= ").bind(after.score)?;
+            statement.push(" AND (b.score < ").bind(after.score)?;
+            statement
+                .push(" OR b.configuration_key > ")
+                .bind(after.configuration_key)?
+                .push(")");
+        }
+        Ok(())
+    }
+}
 
 impl Store {
     pub(crate) async fn ranking_page(
@@ -97,45 +132,30 @@ impl Store {
             Some(count) => count > LOOKED_UP_CONFIGURATIONS_MAX,
             None => true,
         };
-        let metric = query.metric.column();
+        let place = Place {
+            shape_key,
+            metric: query.metric.column(),
+        };
         let mut statement = Statement::new(COLUMNS);
         statement.push(" FROM (");
         if is_walked {
             statement.push("SELECT b.configuration_key FROM best_cells b");
             statement.push(self.dialect.using(" INDEXED BY best_cells_by_score"));
-            statement.push(" JOIN configurations c ON c.configuration_key = b.configuration_key");
+            statement.push(" CROSS JOIN configurations c");
         } else {
-            // Of a CROSS JOIN, SQLite takes the left side first.
             statement
                 .push("SELECT b.configuration_key FROM configurations c CROSS JOIN best_cells b");
         }
-        statement.push(" WHERE b.configuration_key = c.configuration_key AND b.shape_key = ");
-        statement
-            .bind(shape_key)?
-            .push(" AND b.metric = ")
-            .bind(metric)?;
-        if let Some(after) = after {
-            statement.push(" AND b.score <= ").bind(after.score)?;
-            statement.push(" AND (b.score < ").bind(after.score)?;
-            statement
-                .push(" OR b.configuration_key > ")
-                .bind(after.configuration_key)?
-                .push(")");
-        }
+        statement.push(" WHERE b.configuration_key = c.configuration_key");
+        place.push_conditions(&mut statement, after)?;
         scope.push_conditions(&mut statement, "c.")?;
-        let limit = i64::from(page.limit) + 1;
         statement
             .push(" ORDER BY b.score DESC, b.configuration_key LIMIT ")
-            .bind(limit)?;
-        statement.push(
-            ") page JOIN best_cells b ON b.configuration_key = page.configuration_key \
-             AND b.metric = ",
-        );
-        statement
-            .bind(metric)?
-            .push(" AND b.shape_key = ")
-            .bind(shape_key)?
-            .push(JOINS);
+            .bind(i64::from(page.limit) + 1)?
+            .push(") page CROSS JOIN best_cells b")
+            .push(JOINS)
+            .push(" AND b.configuration_key = page.configuration_key");
+        place.push_conditions(&mut statement, None)?;
         statement.push(" ORDER BY b.score DESC, b.configuration_key");
         let found = statement.query().fetch_all(&self.read).await?;
         ranked(&found, query.metric, after, page.limit as usize)
@@ -184,7 +204,7 @@ impl Store {
         }
         let mut statement = Statement::new(COLUMNS);
         statement.push(" FROM best_cells b").push(JOINS);
-        statement.push(" WHERE b.metric = ").bind(metric.column())?;
+        statement.push(" AND b.metric = ").bind(metric.column())?;
         statement.push(" AND s.phase = ").bind(phase.word())?;
         if let Some(context_tokens) = context_tokens {
             let context_tokens = i64::try_from(context_tokens).unwrap_or(-1);

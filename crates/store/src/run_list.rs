@@ -32,13 +32,18 @@ SELECT r.run_key, r.id, r.published_at_ms, r.measured_at_ms, v.kind, m.slug, m.i
     COALESCE(a.name, r.author), o.slug, o.name, r.cell_count, r.context_tokens_max,
     r.concurrency_max, r.decode_tok_s_max, r.prefill_tok_s_max, r.hidden_at_ms, r.hidden_reason
 FROM (";
+/// Of a CROSS JOIN, SQLite takes the left side first: from the page's keys to the rest.
 const JOINS: &str = ") page
-JOIN runs r ON r.run_key = page.run_key
-JOIN models m ON m.model_key = r.model_key
-JOIN hardware h ON h.hardware_key = r.hardware_key
-JOIN variants v ON v.variant_key = r.variant_key
+CROSS JOIN runs r
+CROSS JOIN models m
+CROSS JOIN hardware h
+CROSS JOIN variants v
 LEFT JOIN accounts a ON a.account_key = r.account_key
 LEFT JOIN organizations o ON o.organization_key = r.organization_key
+WHERE r.run_key = page.run_key
+    AND m.model_key = r.model_key
+    AND h.hardware_key = r.hardware_key
+    AND v.variant_key = r.variant_key
 ORDER BY page.run_key DESC";
 
 impl Store {
@@ -118,9 +123,9 @@ impl Store {
             statement
                 .push(
                     "SELECT CAST(COALESCE(SUM(o.run_count), 0) AS BIGINT) \
-                     FROM organization_counts o \
-                     JOIN configurations c ON c.configuration_key = o.configuration_key \
-                     WHERE o.organization_key = ",
+                     FROM organization_counts o CROSS JOIN configurations c \
+                     WHERE c.configuration_key = o.configuration_key \
+                     AND o.organization_key = ",
                 )
                 .bind(organization_key)?;
             scope.push_conditions(&mut statement, "c.")?;

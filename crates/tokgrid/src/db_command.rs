@@ -113,20 +113,30 @@ pub async fn run(args: DbArgs) -> anyhow::Result<ExitCode> {
 
 fn rows(carried: Carried) -> String {
     format!(
-        "{} rows of {} tables",
-        carried.row_count, carried.table_count
+        "{} of {}",
+        counted(carried.row_count, "row"),
+        counted(carried.table_count, "table")
     )
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
 }
 
 fn told(report: &CheckReport) -> String {
     let read = format!(
-        "{} runs and {} cells read",
-        report.run_count, report.cell_count
+        "{} and {} read",
+        counted(report.run_count, "run"),
+        counted(report.cell_count, "cell")
     );
     if report.is_clean() {
         return format!("{read}: all is as it must be\n");
     }
-    let mut told = format!("{read}, {} differences:\n", report.difference_count);
+    let mut told = format!(
+        "{read}, {}:\n",
+        counted(report.difference_count, "difference")
+    );
     for difference in &report.differences {
         told.push_str(&format!("  {difference}\n"));
     }

@@ -48,7 +48,7 @@ fn a_database_is_carried_over_in_one_file_and_proved() {
     assert_eq!(said.status, 0, "{said:#?}");
     assert!(
         said.stdout
-            .contains("1 runs and 1 cells read: all is as it must be")
+            .contains("1 run and 1 cell read: all is as it must be")
     );
     let said = db(within, &["export", "all.tokgrid", "--db", "sqlite:one.db"]);
     assert_eq!(said.status, 0, "{said:#?}");
