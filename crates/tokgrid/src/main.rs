@@ -1,5 +1,6 @@
 //! `tokgrid`: wiring only. Each command has a file of its own.
 
+mod db_command;
 mod demo_command;
 mod import_command;
 mod kept_tokens;
@@ -45,6 +46,8 @@ enum Command {
     Run(Box<run_command::RunArgs>),
     /// Serves the site of runs: pages, leaderboard, API
     Serve(serve_command::ServeArgs),
+    /// Prepares, checks and carries over the site's database
+    Db(db_command::DbArgs),
     /// Publishes run documents on a registry
     Publish(publish_command::PublishArgs),
     /// Signs this terminal in to a registry, by a code that you confirm in a browser
@@ -74,6 +77,7 @@ fn main() -> ExitCode {
             Command::Demo(args) => demo_command::run(args).await,
             Command::Run(args) => run_command::run(*args).await,
             Command::Serve(args) => serve_command::run(args).await,
+            Command::Db(args) => db_command::run(args).await,
             Command::Publish(args) => publish_command::run(args).await,
             Command::SignIn(args) => sign_in_command::run(args).await,
             Command::Sim(args) => sim_command::run(*args).await,
