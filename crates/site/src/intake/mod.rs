@@ -11,6 +11,7 @@
 //! Files of other tools are converted first and then judged like our own.
 
 mod contradictions;
+mod preview;
 mod problems;
 mod publish;
 mod schema;
@@ -20,10 +21,13 @@ mod what;
 
 use document::{DocumentError, RunDocument};
 use judge::DerivedFlag;
+use serde::Serialize;
 use tokio::sync::Semaphore;
+use utoipa::ToSchema;
 
 use crate::site::SiteOptions;
 
+pub use preview::{AddedFlag, CellCounts, Preview, Standing, standing};
 pub use problems::{MAX_TOLD_PROBLEMS, Problem, Refusal};
 pub use publish::{Publisher, publish};
 pub use schema::{
@@ -58,11 +62,13 @@ pub struct Received {
 }
 
 /// Whose file it was.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Imported {
     /// The tool that wrote it.
+    #[schema(required)]
     pub tool: Option<String>,
     /// Its version.
+    #[schema(required)]
     pub version: Option<String>,
 }
 

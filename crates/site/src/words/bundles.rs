@@ -15,6 +15,7 @@ macro_rules! areas {
             include_str!(concat!("../../locales/", $language, "/lists.ftl")),
             include_str!(concat!("../../locales/", $language, "/accounts.ftl")),
             include_str!(concat!("../../locales/", $language, "/guide.ftl")),
+            include_str!(concat!("../../locales/", $language, "/api.ftl")),
         ]
     };
 }
@@ -25,7 +26,7 @@ static ENGLISH: LazyLock<Bundle> = LazyLock::new(|| bundle(Language::English, ar
 static CHINESE: LazyLock<Bundle> =
     LazyLock::new(|| bundle(Language::SimplifiedChinese, areas!("zh-CN")));
 
-fn bundle(language: Language, sources: [&'static str; 5]) -> Bundle {
+fn bundle(language: Language, sources: [&'static str; 6]) -> Bundle {
     let tag = language.code().parse().unwrap_or_default();
     let mut bundle = Bundle::new_concurrent(vec![tag]);
     // Pages are not bidirectional; the marks would stand in copied text.
