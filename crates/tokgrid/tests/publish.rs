@@ -31,17 +31,12 @@ fn at_home(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// An example run under another id.
 fn run_file(folder: &Path, id: &str) -> PathBuf {
+    let example = include_str!("../../../examples/runs/glm-5.3-flash-4x-rtx-pro-6000.json");
+    let mut run: serde_json::Value = serde_json::from_str(example).unwrap();
+    run["id"] = id.into();
     let path = folder.join(format!("{id}.json"));
-    let run = serde_json::json!({
-        "schema": "tokgrid.run/1", "id": id, "source": "measured",
-        "started_at": "2026-11-02T03:04:05Z", "finished_at": "2026-11-02T03:14:05Z",
-        "tool": {"name": "tokgrid", "version": "0.1.0"},
-        "model": {"id": "org/Model-1"},
-        "engine": {"name": "vllm", "version": "0.11.0"},
-        "hardware": {"gpu": "RTX PRO 6000", "gpu_count": 4},
-        "cells": [],
-    });
     std::fs::write(&path, run.to_string()).unwrap();
     path
 }
@@ -205,7 +200,7 @@ fn nothing_is_sent_that_could_not_be_taken() {
     let to = "http://127.0.0.1:9";
     let wrong = folder.join("wrong.json");
     for (text, words) in [
-        ("<p>", "JSON"),
+        ("<p>", "this is a page"),
         (
             r#"{"schema":"tokgrid.run/1","id":"r","source":"measured","cells":[{}]}"#,
             "cells[0]",
@@ -302,7 +297,7 @@ fn what_the_registry_says_of_fields_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = format!("http://{}", listener.local_addr().unwrap());
-    let registry = std::thread::spawn(move || {
+    std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         request_of(&mut stream);
         let body = r#"{"title":"Not taken","status":422,
@@ -311,7 +306,6 @@ fn what_the_registry_says_of_fields_is_told() {
     });
     let file = run_file(folder.path(), "019ad000-0000-7000-8000-000000000001");
     let said = publish(folder.path(), &file, &to, &[], Some("tg_x"));
-    registry.join().unwrap();
     said.assert_refused(
         SERVER,
         &["422", "Not taken", "cells[3].total_tok_s: is less than 0"],
@@ -325,7 +319,7 @@ fn a_token_does_not_follow_where_a_registry_sends_on_to() {
     let folder = tempfile::tempdir().unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let to = format!("http://{}", listener.local_addr().unwrap());
-    let registry = std::thread::spawn(move || {
+    std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         request_of(&mut stream);
         let status = "308 Permanent Redirect\r\nlocation: https://evil.example/api/v1/runs";
@@ -333,7 +327,6 @@ fn a_token_does_not_follow_where_a_registry_sends_on_to() {
     });
     let file = run_file(folder.path(), "019ad000-0000-7000-8000-000000000001");
     let said = publish(folder.path(), &file, &to, &[], Some("tg_x"));
-    registry.join().unwrap();
     said.assert_refused(
         SERVER,
         &["sends on to https://evil.example/api/v1/runs", "--to"],
