@@ -1,8 +1,9 @@
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use sqlx::any::AnyPoolOptions;
-use sqlx::{Any, AnyPool, AssertSqlSafe, Transaction};
+use sqlx::{Any, AnyConnection, AnyPool, AssertSqlSafe, Connection as _, Transaction};
 
 use crate::StoreError;
 
@@ -54,6 +55,15 @@ impl FromStr for DatabaseUrl {
 }
 
 impl DatabaseUrl {
+    /// The file of a SQLite database; `None` for a server, or for one in memory.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        let path = self.0.strip_prefix("sqlite:")?;
+        let path = path.strip_prefix("//").unwrap_or(path);
+        let path = path.split('?').next().unwrap_or(path);
+        (path != ":memory:").then(|| Path::new(path))
+    }
+
     /// Which database it names.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
@@ -98,6 +108,7 @@ impl Store {
     pub async fn open(url: &DatabaseUrl) -> Result<Store, StoreError> {
         sqlx::any::install_default_drivers();
         let dialect = url.dialect();
+        probe(url, dialect).await?;
         let (readers, writers) = match dialect {
             Dialect::Sqlite => (SQLITE_READERS, 1),
             Dialect::Postgres => (POSTGRES_CONNECTIONS, POSTGRES_CONNECTIONS),
@@ -148,11 +159,32 @@ impl Store {
     }
 }
 
+/// Opens one connection and says why it cannot: a pool tries for half a minute and
+/// then says only that it did.
+async fn probe(url: &DatabaseUrl, dialect: Dialect) -> Result<(), StoreError> {
+    let mut connection = match dialect {
+        Dialect::Sqlite => AnyConnection::connect(&made_if_missing(url)).await?,
+        Dialect::Postgres => AnyConnection::connect(&url.0).await?,
+    };
+    if dialect == Dialect::Sqlite {
+        sqlx::raw_sql("PRAGMA busy_timeout = 10000; SELECT count(*) FROM sqlite_schema;")
+            .execute(&mut connection)
+            .await?;
+    }
+    connection.close().await?;
+    Ok(())
+}
+
+/// The address of a SQLite file that is made where there is none.
+fn made_if_missing(url: &DatabaseUrl) -> String {
+    let separator = if url.0.contains('?') { '&' } else { '?' };
+    format!("{}{separator}mode=rwc", url.0)
+}
+
 async fn pool(url: &DatabaseUrl, dialect: Dialect, most: u32) -> Result<AnyPool, StoreError> {
     let options = AnyPoolOptions::new().max_connections(most);
     let pool = match dialect {
         Dialect::Sqlite => {
-            let separator = if url.0.contains('?') { '&' } else { '?' };
             options
                 .after_connect(|connection, _| {
                     Box::pin(async move {
@@ -168,7 +200,7 @@ async fn pool(url: &DatabaseUrl, dialect: Dialect, most: u32) -> Result<AnyPool,
                         Ok(())
                     })
                 })
-                .connect(&format!("{}{separator}mode=rwc", url.0))
+                .connect(&made_if_missing(url))
                 .await?
         }
         Dialect::Postgres => options.connect(&url.0).await?,

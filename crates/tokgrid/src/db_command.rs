@@ -65,7 +65,7 @@ pub async fn run(args: DbArgs) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::SUCCESS)
         }
         DbCommand::Check { database, repair } => {
-            let store = database.open().await?;
+            let store = database.open_existing().await?;
             if repair {
                 store.rebuild().await?;
             }
@@ -78,7 +78,7 @@ pub async fn run(args: DbArgs) -> anyhow::Result<ExitCode> {
             })
         }
         DbCommand::Export { file, database } => {
-            let store = database.open().await?;
+            let store = database.open_existing().await?;
             let to_stdout = file == Path::new("-");
             let out: Box<dyn Write> = if to_stdout {
                 Box::new(io::stdout())

@@ -10,10 +10,14 @@ use document::{Launch, LaunchProvenance, Plan};
 use load::prompt::{self, Prose};
 use load::{Patience, RunOptions, TargetOptions};
 use simulator::{Config, Simulator};
+use site::Site;
+use site::intake::{self, Publisher};
 use site::words::Words;
+use store::Store;
+use tokio::net::TcpListener;
 
 use crate::terminal::{self, Mode};
-use crate::{EXIT_SERVER, fail_with, report_command, run_command};
+use crate::{EXIT_SERVER, fail_with, report_command, run_command, serve_command};
 
 /// What the demo measures.
 const PRESET: &str = "glm-5.3-flash-4x-rtx-pro-6000";
@@ -33,10 +37,8 @@ const EXAMPLES: [&str; 2] = [
     include_str!("../../../examples/runs/glm-5.3-flash-4x-rtx-pro-6000.json"),
 ];
 /// Where the site is served unless told otherwise; a free port where this is taken.
-const LISTEN: SocketAddr = SocketAddr::new(
-    std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
-    8080,
-);
+const LISTEN: SocketAddr =
+    SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 8080);
 
 /// Shows it all on this machine: simulated engine, matrix, report, site
 #[derive(Debug, Args)]
@@ -45,7 +47,12 @@ pub struct DemoArgs {
     #[arg(long, value_name = "FOLDER", default_value = "tokgrid-demo")]
     out: PathBuf,
     /// Where the run is stored [default: sqlite:tokgrid.db in the folder]
-    #[arg(long = "db", value_name = "URL", env = "TOKGRID_DB", hide_env_values = true)]
+    #[arg(
+        long = "db",
+        value_name = "URL",
+        env = "TOKGRID_DB",
+        hide_env_values = true
+    )]
     database: Option<store::DatabaseUrl>,
     /// Address of the site [default: 127.0.0.1:8080, or a free port]
     #[arg(long, value_name = "ADDR")]
@@ -121,7 +128,9 @@ async fn store_and_serve(args: &DemoArgs, out: &Path) -> anyhow::Result<()> {
             terminal::print(&format!("Its page: {public_url}/runs/{id}\n"))?;
             serve_command::serve(site, listener).await
         }
-        None => terminal::print(&format!("To read it: tokgrid serve --db {database}\n")),
+        None => Ok(terminal::print(&format!(
+            "To read it: tokgrid serve --db {database}\n"
+        ))?),
     }
 }
 

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use clap::Args;
 use site::{Site, SiteOptions};
 use store::{DatabaseUrl, Store};
@@ -49,7 +49,18 @@ impl DatabaseArgs {
     pub async fn open(&self) -> anyhow::Result<Store> {
         Store::open(&self.db)
             .await
-            .context("cannot open the database")
+            .with_context(|| format!("cannot open the database {}", self.db))
+    }
+
+    /// Opens one that is there: what is only read is not made.
+    ///
+    /// # Errors
+    /// When there is no such file; as [`DatabaseArgs::open`].
+    pub async fn open_existing(&self) -> anyhow::Result<Store> {
+        if self.db.file().is_some_and(|file| !file.exists()) {
+            bail!("there is no database {}: name yours with --db", self.db);
+        }
+        self.open().await
     }
 }
 
