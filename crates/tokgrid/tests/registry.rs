@@ -29,6 +29,11 @@ const UPLOADS_PER_ROUND_MAX: usize = 100;
 /// Cells of the runs that are uploaded by the hundred.
 const CELLS: usize = 4;
 
+/// The id of a run of a round.
+fn id(round: usize, number: usize) -> String {
+    format!("00000000-0000-4000-8000-{round:06x}{number:06x}")
+}
+
 /// A run of a few cells, like no other.
 fn small_run(id: &str) -> String {
     let mut run: Value = serde_json::from_str(EXAMPLE).unwrap();
@@ -77,7 +82,7 @@ async fn upload_on(
         if number >= UPLOADS_PER_ROUND_MAX {
             return sent;
         }
-        let id = format!("run-{round}-{number}");
+        let id = id(round, number);
         let document = small_run(&id);
         match upload(&site, &token, Some(&id), document.clone()).await {
             Ok((status, answer)) => {
@@ -189,7 +194,7 @@ async fn one_idempotency_key_is_one_run_also_at_once() {
         for _ in 0..8 {
             let (url, token) = (site.url.clone(), token.clone());
             uploads.spawn(async move {
-                upload(&url, &token, Some("key"), small_run("one"))
+                upload(&url, &token, Some("key"), small_run(&id(0, 1)))
                     .await
                     .unwrap()
             });
@@ -197,12 +202,13 @@ async fn one_idempotency_key_is_one_run_also_at_once() {
         let answers = uploads.join_all().await;
         let created = answers.iter().filter(|(status, _)| *status == 201).count();
         assert_eq!(created, 1, "{answers:#?}");
-        let is_it =
-            |(status, answer): &(u16, Value)| matches!(status, 200 | 201) && answer["id"] == "one";
+        let is_it = |(status, answer): &(u16, Value)| {
+            matches!(status, 200 | 201) && answer["id"] == id(0, 1)
+        };
         assert!(answers.iter().all(is_it), "{answers:#?}");
 
         // The key stands for that document.
-        let (status, answer) = upload(&site.url, &token, Some("key"), small_run("two"))
+        let (status, answer) = upload(&site.url, &token, Some("key"), small_run(&id(0, 2)))
             .await
             .unwrap();
         assert!((400..500).contains(&status), "{status} {answer:#}");
@@ -228,11 +234,11 @@ async fn two_sites_on_one_postgres_are_one_site() {
         .get(right.at("/account"))
         .header("cookie", &ada.cookie);
     assert_eq!(account.send().await.unwrap().status(), 200);
-    let (status, answer) = upload(&right.url, &token, None, small_run("right"))
+    let (status, answer) = upload(&right.url, &token, None, small_run(&id(0, 1)))
         .await
         .unwrap();
     assert_eq!(status, 201, "{answer:#}");
-    let (status, answer) = upload(&left.url, &token, None, small_run("left"))
+    let (status, answer) = upload(&left.url, &token, None, small_run(&id(0, 2)))
         .await
         .unwrap();
     assert_eq!(status, 201, "{answer:#}");
@@ -253,8 +259,8 @@ async fn two_sites_on_one_postgres_are_one_site() {
         assert_eq!(seen[0], seen[1], "{path} differs");
         assert!(seen[0].contains("DeepSeek"), "{path} shows no run");
     }
-    for (site, id) in [(&left, "right"), (&right, "left")] {
-        assert!(document_of(&site.url, id).await.is_some(), "{id}");
+    for (site, id) in [(&left, id(0, 1)), (&right, id(0, 2))] {
+        assert!(document_of(&site.url, &id).await.is_some(), "{id}");
     }
     drop((left, right));
     assert_clean(database.url(), 2);
@@ -314,7 +320,7 @@ async fn a_full_disk_is_said_and_nothing_is_half_kept() {
         .await;
     let mut kept = Vec::new();
     let (refused, status, answer) = loop {
-        let id = format!("run-{}", kept.len());
+        let id = id(0, kept.len());
         let mut run: Value = serde_json::from_str(EXAMPLE).unwrap();
         run["id"] = id.clone().into();
         let (status, answer) = upload(&site.url, &token, Some(&id), run.to_string())
@@ -350,7 +356,8 @@ async fn a_full_disk_is_said_and_nothing_is_half_kept() {
 #[test]
 fn a_database_that_cannot_be_opened_is_named_with_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
-    let missing = format!("sqlite:{}", folder.path().join("no/such/site.db").display());
+    let missing = folder.path().join("no/such/site.db");
+    let missing = format!("sqlite:{}", missing.display());
     let said = ServeProcess::refused(&missing);
     said.assert_refused(2, &["cannot open the database", "no/such/site.db"]);
 
@@ -367,10 +374,20 @@ fn a_database_that_cannot_be_opened_is_named_with_what_is_wrong() {
     );
 
     let said = ServeProcess::refused("postgres://nobody@127.0.0.1:9/nothing");
-    said.assert_refused(2, &["cannot open the database"]);
+    said.assert_refused(2, &["cannot open the database", "127.0.0.1:9", "refused"]);
+    assert!(!said.stderr.contains("nobody"), "{said:#?}");
 
     let said = ServeProcess::refused("mysql://127.0.0.1/site");
     said.assert_refused(2, &["sqlite:", "postgres://"]);
+}
+
+#[test]
+fn what_only_reads_a_database_makes_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("none.db");
+    let said = check(&format!("sqlite:{}", file.display()));
+    said.assert_refused(2, &["there is no database", "none.db", "--db"]);
+    assert!(!file.exists());
 }
 
 #[tokio::test]
@@ -382,7 +399,7 @@ async fn a_damaged_database_is_found_by_db_check() {
         .token("laptop")
         .await;
     for number in 0..8 {
-        let run = small_run(&format!("run-{number}"));
+        let run = small_run(&id(0, number));
         assert_eq!(upload(&site.url, &token, None, run).await.unwrap().0, 201);
     }
     site.kill();

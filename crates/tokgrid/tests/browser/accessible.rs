@@ -111,7 +111,10 @@ async fn axe_finds_a_fault_that_is_there() {
     let browser = Browser::start().await;
     browser.open(&site.at("/start")).await;
     browser
-        .eval("document.querySelector('main').innerHTML = '<input><h1 style=\"color:#eee;background:#fff\">x</h1>'")
+        .eval(
+            "document.querySelector('main').innerHTML = '<input><h1>Hardly to be read</h1>';
+             Object.assign(document.querySelector('h1').style, { color: '#eee', background: '#fff' })",
+        )
         .await;
     let faults = grave_faults(&browser, &axe::script()).await.join("\n");
     assert!(faults.contains("color-contrast"), "{faults}");

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Command;
 
 use crate::common::binary::{Said, finish, tokgrid};
 use crate::common::people::PASSWORD;
@@ -29,14 +30,25 @@ pub async fn make_token(browser: &Browser, site: &TestSite) -> String {
     token
 }
 
-/// `tokgrid publish`, with a token where there is one.
-fn publish(site: &TestSite, run: &Path, token: Option<&str>) -> Said {
+/// The binary with a home of its own, for a site that no proxy stands before.
+fn terminal(site: &TestSite, arguments: &[&str]) -> Command {
     let home = site.folder.path();
-    let mut command = tokgrid(&["publish", run.to_str().unwrap(), "--to", site.url()]);
+    let mut command = tokgrid(arguments);
     command
         .env("HOME", home)
-        .env("XDG_CONFIG_HOME", home.join("config"));
-    command.env_remove("TOKGRID_TOKEN");
+        .env("XDG_CONFIG_HOME", home.join("config"))
+        .env_remove("http_proxy")
+        .env_remove("HTTP_PROXY")
+        .env_remove("TOKGRID_TOKEN");
+    command
+}
+
+/// `tokgrid publish`, with a token where there is one.
+fn publish(site: &TestSite, run: &Path, token: Option<&str>) -> Said {
+    let mut command = terminal(
+        site,
+        &["publish", run.to_str().unwrap(), "--to", site.url()],
+    );
     if let Some(token) = token {
         command.env("TOKGRID_TOKEN", token);
     }
@@ -101,12 +113,7 @@ async fn a_terminal_is_signed_in_by_its_code_in_the_browser() {
     let site = TestSite::empty();
     let browser = Browser::start().await;
     sign_up(&browser, &site, "ada").await;
-    let home = site.folder.path();
-    let mut command = tokgrid(&["sign-in", site.url()]);
-    command
-        .env("HOME", home)
-        .env("XDG_CONFIG_HOME", home.join("config"));
-    let mut terminal = command.spawn().unwrap();
+    let mut terminal = terminal(&site, &["sign-in", site.url()]).spawn().unwrap();
     let mut lines = BufReader::new(terminal.stdout.take().unwrap()).lines();
     let mut printed = String::new();
     let code = loop {
@@ -185,6 +192,7 @@ async fn a_run_is_published_by_the_form_once_it_was_checked() {
 #[tokio::test]
 #[ignore = "needs chromedriver: scripts/test browser"]
 async fn a_hidden_run_is_for_its_author_alone_who_reads_the_reason() {
+    const SECOND: &str = "00000000-0000-4000-8000-000000000002";
     const REASON: &str = "The figures are of another machine";
     let site = TestSite::empty();
     let administrator = Browser::start().await;
@@ -194,7 +202,7 @@ async fn a_hidden_run_is_for_its_author_alone_who_reads_the_reason() {
     let token = make_token(&author, &site).await;
     for (name, run) in [
         ("one.json", DEEPSEEK.to_owned()),
-        ("two.json", again(GLM, "second")),
+        ("two.json", again(GLM, SECOND)),
     ] {
         let said = publish(&site, &site.file(name, &run), Some(&token));
         assert_eq!(said.status, 0, "{said:#?}");
@@ -245,7 +253,11 @@ async fn who_signs_out_has_to_sign_in_again() {
     browser
         .submit_to_trouble("form[action='/sign-in'] button")
         .await;
-    assert!(browser.has("[role=alert]").await);
+    assert!(
+        browser.has("[role=alert]").await,
+        "{}",
+        browser.text("main").await
+    );
     browser.fill("#password", PASSWORD).await;
     browser.click("form[action='/sign-in'] button").await;
     assert_eq!(browser.path().await, "/account");

@@ -17,7 +17,7 @@ async fn a_run_is_found_from_the_first_page_and_read() {
     browser.click(&link).await;
     assert_eq!(browser.path().await, page_of(DEEPSEEK));
     assert_eq!(
-        browser.text("h1").await,
+        squeezed(&browser.text("h1").await),
         "DeepSeek-V4.1-Flash-1017 on RTX PRO 6000 Blackwell Server Edition 96GB ×4"
     );
     assert_eq!(

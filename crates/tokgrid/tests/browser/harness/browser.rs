@@ -15,6 +15,8 @@ use super::driver::{Driver, OwnCommand, capabilities};
 
 /// A page that takes longer hangs; a script of axe's on a long page takes its time.
 const HANGS_AFTER: Duration = Duration::from_secs(60);
+/// How often it is asked whether another page has come.
+const POLLED_EVERY: Duration = Duration::from_millis(10);
 /// Width of a small phone, CSS pixels.
 pub const NARROW: u32 = 360;
 /// Width of a usual screen, CSS pixels.
@@ -240,15 +242,30 @@ impl Browser {
         self.find(css).await.attr(name).await.unwrap()
     }
 
-    /// Clicks an element and fails where the page that comes complains.
+    /// Clicks what leads to another page, and fails where that page complains.
     pub async fn click(&self, css: &str) {
-        self.find(css).await.click().await.unwrap();
+        self.leave(self.find(css).await).await;
         self.assert_quiet().await;
+    }
+
+    /// Clicks and waits until the page that was shown is gone and another one is whole.
+    async fn leave(&self, by: Element) {
+        self.eval("document.isLeft = true").await;
+        by.click().await.unwrap();
+        let is_there = "return !document.isLeft && document.readyState === 'complete'";
+        let wait = async {
+            // Between two pages there is none to ask.
+            while self.client.execute(is_there, Vec::new()).await.ok() != Some(json!(true)) {
+                tokio::time::sleep(POLLED_EVERY).await;
+            }
+        };
+        let came = tokio::time::timeout(HANGS_AFTER, wait).await;
+        came.expect("a click leads nowhere");
     }
 
     /// Clicks a button whose answer says that something is wrong.
     pub async fn submit_to_trouble(&self, css: &str) {
-        self.find(css).await.click().await.unwrap();
+        self.leave(self.find(css).await).await;
         self.assert_only_status().await;
     }
 
@@ -256,7 +273,7 @@ impl Browser {
     pub async fn follow(&self, text: &str) {
         let link = self.client.find(Locator::LinkText(text)).await;
         let link = link.unwrap_or_else(|error| panic!("link {text:?}: {error}"));
-        link.click().await.unwrap();
+        self.leave(link).await;
         self.assert_quiet().await;
     }
 

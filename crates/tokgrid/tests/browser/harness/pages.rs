@@ -34,7 +34,7 @@ const PUBLIC: [&str; 13] = [
 pub async fn public(site: &TestSite) -> Vec<Page> {
     let mut paths: Vec<String> = PUBLIC.iter().map(|path| (*path).to_owned()).collect();
     paths.push(page_of(DEEPSEEK));
-    paths.push(format!("{}?sort=ttft&dir=desc", page_of(DEEPSEEK)));
+    paths.push(format!("{}?sort=ttft_ms_p50&dir=desc", page_of(DEEPSEEK)));
     paths.push(page_of(GLM));
     for list in LISTS {
         paths.extend(first_entry(site, list).await);
