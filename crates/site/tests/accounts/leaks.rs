@@ -52,7 +52,8 @@ async fn no_secret_is_logged_at_any_level() {
             .header("content-type", "application/json");
         ada.send(upload, run).await;
         let wrong = "Bearer tg_not-a-token-of-this-site";
-        let refused = Request::get("/api/v1/runs").header("authorization", wrong);
+        let refused = Request::get("/api/v1/runs/019ad000-0000-7000-8000-000000000001")
+            .header("authorization", wrong);
         assert_eq!(ada.send(refused, "").await.status, StatusCode::UNAUTHORIZED);
         let form = [("client_id", "terminal"), ("scope", "read")];
         let device = ada.post("/api/device/code", &form).await.json();

@@ -2,7 +2,10 @@ use axum::http::{Request, StatusCode};
 use store::NewToken;
 use testkit::on_both;
 
-use crate::browser::{Browser, key_of, open, site};
+use crate::browser::{Browser, key_of, open, publish, site};
+
+/// A run that anybody may read.
+const RUN: &str = "019ad000-0000-7000-8000-000000000001";
 
 #[tokio::test]
 async fn a_token_is_shown_once_and_kept_as_a_hash() {
@@ -36,7 +39,8 @@ fn sha256(text: &str) -> String {
 }
 
 async fn status_with(browser: &Browser, authorization: &str) -> (StatusCode, String) {
-    let request = Request::get("/api/v1/runs").header("authorization", authorization);
+    let request =
+        Request::get(format!("/api/v1/runs/{RUN}")).header("authorization", authorization);
     let answer = browser.send(request, "").await;
     let challenge = answer.headers.get("www-authenticate");
     (
@@ -52,6 +56,7 @@ async fn a_token_that_is_wrong_revoked_or_expired_lets_nobody_in() {
         let site = site(&store);
         let ada = Browser::of(&site, "ada").await;
         let program = Browser::new(&site);
+        publish(&store, RUN, key_of(&store, "ada").await).await;
         let token = ada.token("one").await;
         assert_eq!(
             status_with(&program, &format!("Bearer {token}")).await.0,
