@@ -3,10 +3,12 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
 use benches::registry::{self, Options};
+use benches::world::World;
 use clap::{Args, Parser, Subcommand};
 
 /// What could not be measured at all.
@@ -29,6 +31,21 @@ enum Command {
     /// Exit status: 0 all that is required holds, 1 something is over, 2 it could not
     /// be measured.
     Registry(RegistryArgs),
+    /// Fills a database with runs, to look at
+    Fill(FillArgs),
+}
+
+#[derive(Debug, Args)]
+struct FillArgs {
+    /// Runs, those that are there included
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    runs: u64,
+    /// SQLite file
+    #[arg(long, value_name = "PATH")]
+    database: PathBuf,
+    /// Makes the runs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
 }
 
 #[derive(Debug, Args)]
@@ -64,8 +81,11 @@ struct RegistryArgs {
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    let Command::Registry(args) = Cli::parse().command;
-    match registry(args).await {
+    let done = match Cli::parse().command {
+        Command::Registry(args) => registry(args).await,
+        Command::Fill(args) => fill(args).await,
+    };
+    match done {
         Ok(status) => status,
         Err(error) => {
             // Nobody reads what cannot be written.
@@ -73,6 +93,13 @@ async fn main() -> ExitCode {
             ExitCode::from(EXIT_BROKEN)
         }
     }
+}
+
+async fn fill(args: FillArgs) -> anyhow::Result<ExitCode> {
+    let url = format!("sqlite:{}", args.database.display()).parse()?;
+    let world = Arc::new(World::new(args.seed)?);
+    registry::filled(&url, &world, args.runs, &mut std::io::stderr()).await?;
+    Ok(ExitCode::SUCCESS)
 }
 
 async fn registry(args: RegistryArgs) -> anyhow::Result<ExitCode> {

@@ -92,26 +92,7 @@ pub async fn run(
     let url: DatabaseUrl = options.database_url().parse()?;
     let mut sizes = Vec::new();
     for size in options.sizes() {
-        let store = Store::open(&url).await?;
-        let begun = Instant::now();
-        let mut said = Ok(());
-        crate::fill::fill(&store, &world, size, |there| {
-            let seconds = begun.elapsed().as_secs();
-            said = write!(
-                progress,
-                "\r{} of {} runs, {seconds} s",
-                count(there),
-                count(size)
-            );
-        })
-        .await?;
-        said?;
-        writeln!(
-            progress,
-            "\r{} runs are there, {} s",
-            count(size),
-            begun.elapsed().as_secs()
-        )?;
+        let store = filled(&url, &world, size, progress).await?;
         let slugs = Slugs::read(&store).await?;
         let runs = Runs::of(&world, size);
         let server = Server::start(&binary, &options.database_url())?;
@@ -124,6 +105,39 @@ pub async fn run(
         sizes.push(measuring.size(size)?);
     }
     Ok(sizes)
+}
+
+/// A database with the first runs of a world; says on `progress` how far it is.
+///
+/// # Errors
+/// When the database fails, or holds other runs.
+pub async fn filled(
+    url: &DatabaseUrl,
+    world: &Arc<World>,
+    runs: u64,
+    progress: &mut impl Write,
+) -> anyhow::Result<Store> {
+    let store = Store::open(url).await?;
+    let begun = Instant::now();
+    let mut said = Ok(());
+    crate::fill::fill(&store, world, runs, |there| {
+        let seconds = begun.elapsed().as_secs();
+        said = write!(
+            progress,
+            "\r{} of {} runs, {seconds} s",
+            count(there),
+            count(runs)
+        );
+    })
+    .await?;
+    said?;
+    writeln!(
+        progress,
+        "\r{} runs are there, {} s",
+        count(runs),
+        begun.elapsed().as_secs()
+    )?;
+    Ok(store)
 }
 
 /// One size being measured.
