@@ -73,9 +73,7 @@ impl Visitor {
                 .path("/")
                 .same_site(SameSite::Lax)
                 .secure(site.is_https())
-                .max_age(cookie::time::Duration::days(
-                    LANGUAGE_KEPT_DAYS,
-                ))
+                .max_age(cookie::time::Duration::days(LANGUAGE_KEPT_DAYS))
                 .build(),
         )
     }

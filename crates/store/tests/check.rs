@@ -138,8 +138,15 @@ async fn a_document_with_other_content_is_found_and_not_given_out() {
         .await;
         let report = store.check().await.unwrap();
         let said = "run r1: its document has another hash";
-        assert!(report.differences.iter().any(|told| told == said), "{report:#?}");
-        damage(&url, "UPDATE documents SET content_bytes = content_bytes + 1").await;
+        assert!(
+            report.differences.iter().any(|told| told == said),
+            "{report:#?}"
+        );
+        damage(
+            &url,
+            "UPDATE documents SET content_bytes = content_bytes + 1",
+        )
+        .await;
         assert!(store.run("r1").await.is_err());
     })
     .await
