@@ -182,7 +182,20 @@ fn made_if_missing(url: &DatabaseUrl) -> String {
 }
 
 async fn pool(url: &DatabaseUrl, dialect: Dialect, most: u32) -> Result<AnyPool, StoreError> {
-    let options = AnyPoolOptions::new().max_connections(most);
+    let options = AnyPoolOptions::new()
+        .max_connections(most)
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                if !connection.is_in_transaction() {
+                    return Ok(true);
+                }
+                // A rollback may be under way. Where the disk is full SQLite has ended
+                // the transaction by itself and has none to roll back: a connection that
+                // still counts one is no good for the next.
+                connection.ping().await?;
+                Ok(!connection.is_in_transaction())
+            })
+        });
     let pool = match dialect {
         Dialect::Sqlite => {
             options

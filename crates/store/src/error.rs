@@ -3,7 +3,10 @@
 pub enum StoreError {
     /// The database refused, broke or could not be reached.
     #[error("the database failed: {0}")]
-    Database(#[from] sqlx::Error),
+    Database(sqlx::Error),
+    /// The disk that the database is on is full. Nothing was kept.
+    #[error("there is no room on the disk of the database: {0}")]
+    NoRoom(sqlx::Error),
     /// A migration failed.
     #[error("the database could not be brought to this version: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
@@ -47,4 +50,18 @@ pub enum StoreError {
         /// What is wrong.
         why: String,
     },
+}
+
+/// SQLite's `SQLITE_FULL` and PostgreSQL's `disk_full`.
+const NO_ROOM: [&str; 2] = ["13", "53100"];
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> StoreError {
+        let code = error.as_database_error().and_then(|error| error.code());
+        if code.is_some_and(|code| NO_ROOM.contains(&code.as_ref())) {
+            StoreError::NoRoom(error)
+        } else {
+            StoreError::Database(error)
+        }
+    }
 }

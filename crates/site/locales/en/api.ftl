@@ -108,6 +108,7 @@ api-answer-415 = Send application/json, compressed with gzip, zstd or not at all
 api-answer-422 = The document cannot be taken; errors lists why, with the place of each.
 api-answer-429 = Too many requests; Retry-After says how long to wait.
 api-answer-500 = The fault is ours.
+api-answer-507 = The disk of this site is full; nothing was kept.
 
 upload-title = Publish a run
 upload-lead = Choose the run document that tokgrid run --out wrote, or a result file of llm-inference-bench.

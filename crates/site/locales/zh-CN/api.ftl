@@ -108,6 +108,7 @@ api-answer-415 = 请发送 application/json，以 gzip、zstd 压缩或不压缩
 api-answer-422 = 文档无法接受；errors 逐一列出原因和位置。
 api-answer-429 = 请求太多；Retry-After 说明需等待多久。
 api-answer-500 = 这是本站的错误。
+api-answer-507 = 本站磁盘已满；未保存任何内容。
 
 upload-title = 发布运行
 upload-lead = 请选择 tokgrid run --out 写出的运行文档，或 llm-inference-bench 的结果文件。

@@ -53,7 +53,7 @@ pub(super) fn describe(base: &OpenApi, words: Words) -> Value {
 
 /// A response for each status that says a problem.
 fn problems(words: Words) -> Value {
-    let statuses = [400, 401, 403, 404, 409, 413, 415, 422, 429];
+    let statuses = [400, 401, 403, 404, 409, 413, 415, 422, 429, 507];
     let problem = |status: u16| {
         let mut response = json!({
             "description": words.t(answer_words(status)),

@@ -189,7 +189,7 @@ pub(super) const OPERATIONS: [Operation; 13] = [
         description: "api-publish-run-more",
         tag: "runs",
         parameters: &[PUBLISH_FOR, IDEMPOTENCY, ENCODING],
-        problems: &[401, 403, 409, 413, 415, 422],
+        problems: &[401, 403, 409, 413, 415, 422, 507],
         shape: Shape::Publish,
     },
     Operation {
@@ -207,7 +207,7 @@ pub(super) const OPERATIONS: [Operation; 13] = [
         description: "api-delete-run-more",
         tag: "runs",
         parameters: &[ID],
-        problems: &[401, 403, 404],
+        problems: &[401, 403, 404, 507],
         shape: Shape::Delete,
     },
     Operation {
@@ -332,6 +332,7 @@ pub(super) fn answer_words(status: u16) -> &'static str {
         415 => "api-answer-415",
         422 => "api-answer-422",
         429 => "api-answer-429",
+        507 => "api-answer-507",
         _ => "api-answer-500",
     }
 }

@@ -88,6 +88,7 @@ impl ApiError {
                 StoreError::Cursor(_) => StatusCode::BAD_REQUEST,
                 StoreError::RunExists(_) | StoreError::IdempotencyKeyReused => StatusCode::CONFLICT,
                 StoreError::Unstorable(_) => StatusCode::UNPROCESSABLE_ENTITY,
+                StoreError::NoRoom(_) => StatusCode::INSUFFICIENT_STORAGE,
                 StoreError::Database(_)
                 | StoreError::Migration(_)
                 | StoreError::Url(_)
@@ -136,6 +137,11 @@ impl ApiError {
     fn detail(&self, status: StatusCode) -> String {
         if status.is_server_error() {
             tracing::error!(error = %self, "a request of the API failed");
+            if status == StatusCode::INSUFFICIENT_STORAGE {
+                return "this site's disk is full, and nothing was kept: try again when its \
+                        operator has made room"
+                    .to_owned();
+            }
             return "the fault is ours, and it was logged: please try again in a moment".to_owned();
         }
         match self {
