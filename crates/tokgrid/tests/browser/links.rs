@@ -13,14 +13,14 @@ use crate::harness::{Browser, TestSite};
 const PAGES_MAX: usize = 400;
 /// Addresses that differ only in the values of their parameters.
 const ALIKE_MAX: usize = 3;
-/// What a page names: links, files, forms that ask, and the names of its own parts.
+/// What a page names: links, files, forms that ask and can be sent empty, and the names of its own parts.
 const NAMED: &str = "
     const page = new DOMParser().parseFromString(arguments[0], 'text/html');
     const all = (css, of) => [...page.querySelectorAll(css)].map(of);
     return {
         links: all('a[href], link[href]', e => e.getAttribute('href'))
             .concat(all('img[src]', e => e.getAttribute('src')))
-            .concat(all('form[method=get]', e => e.getAttribute('action'))),
+            .concat(all('form[method=get]:not(:has([required]))', e => e.getAttribute('action'))),
         parts: all('[id]', e => e.id),
     };";
 

@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 use fantoccini::wd::WebDriverCompatibleCommand;
 use serde_json::{Value, json};
 
+/// Ports that chromedriver tries.
+const TRIES: usize = 5;
 /// Chromium, as root, in a container, without anything that asks the network.
 const FLAGS: [&str; 10] = [
     "--headless=new",
@@ -29,6 +31,12 @@ pub struct Driver {
 impl Driver {
     /// Starts it on a free port.
     pub fn start() -> Driver {
+        let tried = (0..TRIES).find_map(|_| Driver::try_start());
+        tried.expect("chromedriver says no port")
+    }
+
+    /// It takes the same port of IPv4 and of IPv6, and ends where one is not free.
+    fn try_start() -> Option<Driver> {
         let mut child = Command::new("chromedriver")
             .arg("--port=0")
             .stdin(Stdio::null())
@@ -37,18 +45,18 @@ impl Driver {
             .spawn()
             .expect("chromedriver does not start: `scripts/test browser` installs it");
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let port = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let (_, port) = line.split_once("started successfully on port ")?;
-                port.trim_end_matches('.').parse::<u16>().ok()
-            })
-            .expect("chromedriver says no port");
+        let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            let (_, port) = line.split_once("started successfully on port ")?;
+            port.trim_end_matches('.').parse::<u16>().ok()
+        });
+        let Some(port) = port else {
+            child.wait().unwrap();
+            return None;
+        };
         // Whoever prints into a closed pipe would fail.
         std::thread::spawn(move || lines.map_while(Result::ok).count());
         let url = format!("http://127.0.0.1:{port}");
-        Driver { child, url }
+        Some(Driver { child, url })
     }
 }
 
