@@ -144,15 +144,15 @@ impl ApiError {
             }
             return "the fault is ours, and it was logged: please try again in a moment".to_owned();
         }
-        match self {
-            ApiError::Refused(Refusal::Document { problems, untold }) => match untold {
-                0 => "the document cannot be taken: `errors` says why".to_owned(),
-                more => format!(
-                    "the document cannot be taken: `errors` says the first {} reasons, {more} more are left out",
-                    problems.len()
-                ),
-            },
-            _ => self.to_string(),
+        let ApiError::Refused(Refusal::Document { problems, untold }) = self else {
+            return self.to_string();
+        };
+        match untold {
+            0 => "the document cannot be taken: `errors` says why".to_owned(),
+            more => format!(
+                "the document cannot be taken: `errors` says the first {} reasons, {more} more are left out",
+                problems.len()
+            ),
         }
     }
 }
@@ -176,15 +176,14 @@ impl IntoResponse for ApiError {
         // Texts and numbers: they can be written.
         let body = serde_json::to_vec(&document).unwrap_or_default();
         let mut response = (status, [(CONTENT_TYPE, PROBLEM_JSON)], body).into_response();
-        match self {
-            ApiError::Caller(error) => {
-                if let Some(challenge) = error.challenge() {
-                    let challenge = HeaderValue::from_static(challenge);
-                    response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
-                }
-            }
-            ApiError::TooMany(error) => error.tell(response.headers_mut()),
-            _ => {}
+        let headers = response.headers_mut();
+        if let ApiError::Caller(error) = &self
+            && let Some(challenge) = error.challenge()
+        {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static(challenge));
+        }
+        if let ApiError::TooMany(error) = self {
+            error.tell(headers);
         }
         response
     }

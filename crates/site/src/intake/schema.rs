@@ -134,7 +134,7 @@ fn bound_object(node: &mut Value, max_chars: usize) {
     let is = |kind: &str| match &node["type"] {
         Value::String(only) => only == kind,
         Value::Array(kinds) => kinds.iter().any(|k| k == kind),
-        _ => false,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
     };
     let is_named = node.get("enum").is_some() || node.get("const").is_some();
     let (number, integer, text) = (is("number"), is("integer"), is("string") && !is_named);
@@ -186,11 +186,12 @@ pub(super) fn check(value: &Value) -> Result<(), Refusal> {
 
 /// Says an error, or those of the alternative that was meant.
 fn told(error: &ValidationError<'_>, problems: &mut Problems) {
-    let alternatives = match error.kind() {
-        ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            context.as_slice()
-        }
-        _ => &[],
+    let alternatives = if let ValidationErrorKind::AnyOf { context }
+    | ValidationErrorKind::OneOfNotValid { context } = error.kind()
+    {
+        context.as_slice()
+    } else {
+        &[]
     };
     let meant = alternatives
         .iter()
@@ -228,6 +229,8 @@ fn place(pointer: &str) -> Option<String> {
     (!place.is_empty()).then_some(place)
 }
 
+// There are thirty kinds, and those not named here say themselves well enough.
+#[allow(clippy::wildcard_enum_match_arm)]
 fn sentence(error: &ValidationError<'_>) -> String {
     match error.kind() {
         ValidationErrorKind::Type { kind } => format!("must be {}", kinds(kind)),
