@@ -102,7 +102,6 @@ impl Site {
     }
 
     /// All routes.
-    #[must_use]
     pub fn router(self) -> Router {
         routes::router(self)
     }

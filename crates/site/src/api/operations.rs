@@ -70,7 +70,7 @@ const PHASE: Parameter = query("phase", "api-parameter-phase", || {
 const CONTEXT: Parameter = query(
     "context",
     "api-parameter-context",
-    || json!({ "type": "string", "pattern": "^[1-9][0-9]{0,5}[kKmM]?$" }),
+    || json!({ "type": "string", "pattern": "^([1-9][0-9]{0,9}|[1-9][0-9]{0,6}[kK]|[1-9][0-9]{0,3}[mM])?$" }),
 )
 .such_as("8K");
 const CONCURRENCY: Parameter = query("concurrency", "api-parameter-concurrency", || {
