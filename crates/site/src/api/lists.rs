@@ -4,8 +4,9 @@ use axum::extract::State;
 use axum::response::Response;
 use store::Filter;
 
-use super::answers::{CatalogueDetail, CatalogueEntry, CellEntry, RankedEntry, RunEntry};
+use super::answers::{CellEntry, RankedEntry, RunEntry};
 use super::asked::{Asked, Listed, Name};
+use super::catalogue::{CatalogueDetail, CatalogueEntry};
 use super::problem::ApiError;
 use crate::query::{self, QueryError, RankingRequest};
 use crate::site::Site;

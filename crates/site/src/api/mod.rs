@@ -2,6 +2,7 @@
 
 mod answers;
 mod asked;
+mod catalogue;
 mod describe;
 mod lists;
 mod operations;
