@@ -80,7 +80,7 @@ async fn every_reference_is_to_something() {
                 fields.values().for_each(|node| check(node, document));
             }
             Value::Array(items) => items.iter().for_each(|node| check(node, document)),
-            _ => {}
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
         }
     }
     let document = World::empty().await.get("/api/openapi.json").await.json();

@@ -37,7 +37,7 @@ const ARROWS: [(&str, &[&str]); 11] = [
     ("testkit", &["document"]),
 ];
 /// Crates that may use every other.
-const TOPS: [&str; 3] = ["benches", "tokgrid", "xtask"];
+const TOPS: [&str; 3] = ["tokgrid", "xtask", "benches"];
 /// The crate that only tests use.
 const TESTKIT: &str = "testkit";
 
