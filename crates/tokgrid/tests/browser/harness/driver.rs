@@ -1,6 +1,7 @@
 //! chromedriver in a process of its own, and commands that WebDriver does not name.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 use fantoccini::wd::WebDriverCompatibleCommand;
@@ -22,7 +23,8 @@ const FLAGS: [&str; 10] = [
     "--no-proxy-server",
 ];
 
-/// chromedriver, killed when dropped; its browser ends with it.
+/// chromedriver and its browser, in a process group of their own that is killed when
+/// this is dropped: a browser outlives a driver that is killed alone.
 pub struct Driver {
     child: Child,
     pub url: String,
@@ -42,6 +44,7 @@ impl Driver {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
+            .process_group(0)
             .spawn()
             .expect("chromedriver does not start: `scripts/test browser` installs it");
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -62,7 +65,9 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        self.child.kill().ok();
+        let group = format!("-{}", self.child.id());
+        let mut kill = Command::new("kill");
+        kill.args(["-KILL", "--", &group]).status().ok();
         self.child.wait().ok();
     }
 }
