@@ -33,6 +33,10 @@ pub async fn fill(
     mut filled: impl FnMut(u64),
 ) -> anyhow::Result<()> {
     let from = runs_there(store, world).await?;
+    anyhow::ensure!(
+        from <= until,
+        "the database has {from} runs, more than {until}: give another --database or more --runs"
+    );
     let (sender, mut batches) = mpsc::channel(WAITING_BATCHES);
     let makers_world = Arc::clone(world);
     let maker = tokio::task::spawn_blocking(move || make(&makers_world, from, until, &sender));
@@ -47,7 +51,10 @@ pub async fn fill(
 }
 
 /// How many of the world's runs the database has.
-async fn runs_there(store: &Store, world: &World) -> anyhow::Result<u64> {
+///
+/// # Errors
+/// When the database fails, or holds other runs than those of this world.
+pub async fn runs_there(store: &Store, world: &World) -> anyhow::Result<u64> {
     let first = PageRequest {
         limit: 1,
         after: None,

@@ -1,7 +1,7 @@
 //! The whole measurement: fill, serve, ask, and say.
 
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -65,9 +65,10 @@ pub struct Options {
 }
 
 impl Options {
-    /// The sizes to measure at, the smallest first.
-    fn sizes(&self) -> Vec<u64> {
-        let smaller = SMALLER_SIZES.into_iter().filter(|size| *size < self.runs);
+    /// The sizes to measure at, the smallest first, of a database with so many runs.
+    fn sizes(&self, there: u64) -> Vec<u64> {
+        let possible = |size: &u64| (there..self.runs).contains(size);
+        let smaller = SMALLER_SIZES.into_iter().filter(possible);
         smaller.chain([self.runs]).collect()
     }
 
@@ -91,7 +92,9 @@ pub async fn run(
     let world = Arc::new(World::new(options.seed)?);
     let url: DatabaseUrl = options.database_url().parse()?;
     let mut sizes = Vec::new();
-    for size in options.sizes() {
+    // What a kept database has already cannot be measured smaller.
+    let there = crate::fill::runs_there(&Store::open(&url).await?, &world).await?;
+    for size in options.sizes(there) {
         let store = filled(&url, &world, size, progress).await?;
         let slugs = Slugs::read(&store).await?;
         let runs = Runs::of(&world, size);
@@ -166,10 +169,7 @@ impl<W: Write> Measuring<'_, W> {
         let is_held = !reading.is_over();
         readings.push(reading);
         let run_pages_per_s_max = self.highest_rate(&pages, is_held)?;
-        let database = &self.options.database;
-        let database_bytes = std::fs::metadata(database)
-            .with_context(|| format!("cannot see {}", database.display()))?
-            .len();
+        let database_bytes = database_bytes(&self.options.database)?;
         Ok(SizeReadings {
             runs,
             database_bytes,
@@ -285,6 +285,17 @@ impl<W: Write> Measuring<'_, W> {
         }
         Ok(highest)
     }
+}
+
+/// The database with what is written and not yet in it.
+fn database_bytes(database: &Path) -> anyhow::Result<u64> {
+    let own = std::fs::metadata(database)
+        .with_context(|| format!("cannot see {}", database.display()))?
+        .len();
+    let log = format!("{}-wal", database.display());
+    // There is none where all was brought into the database.
+    let log_bytes = std::fs::metadata(log).map_or(0, |log| log.len());
+    Ok(own + log_bytes)
 }
 
 fn reading(

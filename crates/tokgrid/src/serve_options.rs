@@ -42,6 +42,9 @@ pub struct SiteArgs {
     /// Requests of one address, and of one account, in a minute [default: 600]
     #[arg(long, value_name = "N")]
     requests_per_minute: Option<NonZeroU32>,
+    /// Uploads of one account, and from one address, in an hour [default: 240]
+    #[arg(long, value_name = "N")]
+    uploads_per_hour: Option<NonZeroU32>,
 }
 
 impl SiteArgs {
@@ -54,6 +57,9 @@ impl SiteArgs {
         options.trust_forwarded_for = self.trust_forwarded_for;
         if let Some(limit) = self.requests_per_minute {
             options.limits.requests_per_minute = limit;
+        }
+        if let Some(limit) = self.uploads_per_hour {
+            options.limits.uploads_per_hour = limit;
         }
         if let (Some(issuer), Some(client_id)) = (self.oidc_issuer, self.oidc_client_id) {
             let Ok(client_secret) = std::env::var(OIDC_SECRET_VARIABLE) else {
