@@ -6,6 +6,7 @@ use document::format;
 use store::RankedCell;
 
 use super::figures;
+use crate::pages::run::round_step;
 use crate::words::{Form, Said, Words};
 
 /// Size of the picture and of its plot, in the picture's own units.
@@ -308,14 +309,6 @@ impl Upright {
             })
             .collect()
     }
-}
-
-/// 1, 2, 2.5 or 5 times a power of ten, the next at or above `raw`.
-fn round_step(raw: f64) -> f64 {
-    let power = 10f64.powf(raw.log10().floor());
-    let factors = [1.0, 2.0, 2.5, 5.0, 10.0];
-    let found = factors.into_iter().find(|factor| factor * power >= raw);
-    found.unwrap_or(10.0) * power
 }
 
 fn written(place: f64) -> String {

@@ -224,7 +224,7 @@ impl Axis {
 }
 
 /// 1, 2, 2.5 or 5 times a power of ten, the next at or above `raw`.
-fn round_step(raw: f64) -> f64 {
+pub(crate) fn round_step(raw: f64) -> f64 {
     let power = 10f64.powf(raw.log10().floor());
     let factors = [1.0, 2.0, 2.5, 5.0, 10.0];
     let found = factors.into_iter().find(|factor| factor * power >= raw);

@@ -23,6 +23,7 @@ use askama::filters::HtmlSafe;
 use document::RunDocument;
 
 pub use citation::Citation;
+pub(crate) use curve::round_step;
 pub use curve::{Curve, Line, Point, Tick};
 pub use doubts::{Doubt, Doubts};
 pub use evidence::{Column, Event, Evidence, EvidenceRow, EvidenceTable};
