@@ -49,7 +49,7 @@ impl FromStr for DatabaseUrl {
         if known {
             Ok(DatabaseUrl(text.to_owned()))
         } else {
-            Err(StoreError::Url(text.to_owned()))
+            Err(StoreError::Url(without_access(text).to_owned()))
         }
     }
 }
@@ -80,13 +80,17 @@ impl fmt::Display for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.dialect(), self.0.split_once("://")) {
             (Dialect::Postgres, Some((scheme, rest))) => {
-                let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
-                let place = place.split('?').next().unwrap_or(place);
-                write!(f, "{scheme}://{place}")
+                write!(f, "{scheme}://{}", without_access(rest))
             }
             (Dialect::Postgres | Dialect::Sqlite, _) => f.write_str(&self.0),
         }
     }
+}
+
+/// An address without user, password and parameters.
+fn without_access(address: &str) -> &str {
+    let place = address.rsplit_once('@').map_or(address, |(_, place)| place);
+    place.split('?').next().unwrap_or(place)
 }
 
 /// The registry's database. Cloning shares its connections.
@@ -219,4 +223,23 @@ async fn pool(url: &DatabaseUrl, dialect: Dialect, most: u32) -> Result<AnyPool,
         Dialect::Postgres => options.connect(&url.0).await?,
     };
     Ok(pool)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_password_is_repeated() {
+        let mistyped = "postgers://ann:secret@db.example/runs?password=secret";
+        let error = mistyped.parse::<DatabaseUrl>().unwrap_err().to_string();
+        assert!(!error.contains("secret"), "{error}");
+        assert!(
+            error.contains("`db.example/runs` is no database"),
+            "{error}"
+        );
+
+        let right: DatabaseUrl = "postgres://ann:secret@db.example/runs".parse().unwrap();
+        assert_eq!(right.to_string(), "postgres://db.example/runs");
+    }
 }
